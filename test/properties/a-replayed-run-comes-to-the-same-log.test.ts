@@ -180,3 +180,30 @@ test('[Tb29] commands at any moment come in an order that leads to the same log'
 
 test('[Tb29] commands at any moment to a system with tasks come in an order that leads to the same log', (context) =>
   comeAgainAfter(context, commands, tasks))
+
+/** Checks systems that are worked on by two processes, each of which gets commands. */
+async function comeAgainFromTwo(context: TestContext, { systems, rule, runs }: Trial): Promise<void> {
+  const property = fc.asyncProperty(systems, commands, async (system, commands) => {
+    const clock = fakeClock()
+    const inner = outliving(memoryStore({ now: clock.now }))
+    const stage = staged(system, inner, { clock, rule })
+    const other = staged(system, inner, { clock, rule })
+    await stage.runtime.ready
+    await other.runtime.ready
+    await stage.runtime.start({ agent: 'a', prompt: 'go', ...start(system) })
+    const sent: Promise<void>[] = []
+    for (const [at, { kind, after }] of commands.entries()) {
+      await settle(after)
+      if (at % 3 === 2) clock.advance(5_000)
+      sent.push(send(at % 2 === 0 ? other.runtime : stage.runtime, kind).catch(() => {}))
+    }
+    const done = Promise.all(sent).then(() => quiet(stage))
+    await whileTimePasses(clock, done)
+    await comesAgain(stage.runtime)
+    await stage.runtime.close()
+    await other.runtime.close()
+  })
+  await holds(context, property, runs)
+}
+
+test('[Tb29] two processes with commands come to the same log in one', (context) => comeAgainFromTwo(context, plain))

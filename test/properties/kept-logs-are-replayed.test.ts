@@ -1,4 +1,4 @@
-/** Tb29: logs that a replay could not follow once are kept, and come to the same log. Each is named for what was hard to tell from it. */
+/** Tb29: logs that were hard to follow are kept, and come to the same log. Each is named for what happens in it. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,8 +20,8 @@ for (const name of readdirSync(folder).filter((one) => one.endsWith('.jsonl.gz')
   })
 }
 
-test('[Tb29] a step behind what only a search finds is reached for another model too', async () => {
-  const source = await kept('two-replies-that-came-at-once.jsonl.gz')
+test('[Tb29] a step of a log of several processes is reached for another model too', async () => {
+  const source = await kept('tasks-in-two-processes.jsonl.gz')
   const steps = source.whole.entries.filter(({ type, kind }) => type === 'end' && kind === 'model').length
   const asked: number[] = []
   const model = scriptedModel((_request, turn) => {

@@ -30,7 +30,7 @@ export async function playOn(given: Given, terminal: Terminal, source: ReplaySou
   const from = readCount(given, 'from', mostSteps) ?? 1
   const progress = createProgress(terminal)
   const options = {
-    onProgress: (entries: number, attempt: number) => progress.show(`${entries} entries${again(attempt)} …`),
+    onProgress: (entries: number) => progress.show(`${entries} entries …`),
   }
   const { difference, tree, conversation } = await replayFrom(source, { model, from }, options).finally(() =>
     progress.end(),
@@ -43,11 +43,6 @@ export async function playOn(given: Given, terminal: Terminal, source: ReplaySou
     )
   else draw(terminal, { conversation, name, from, tree })
   return difference === null ? exitCodes.done : exitCodes.failed
-}
-
-/** What a progress line says of an attempt: the log does not say when a job saw what was stored, so another moment may be tried. */
-export function again(attempt: number): string {
-  return attempt === 1 ? '' : `, attempt ${attempt}`
 }
 
 const marks: Readonly<Record<TreeChange['status'], readonly [mark: string, tone: Tone]>> = {

@@ -19,6 +19,7 @@ export type {
   LoggedToolCall,
   MessageBody,
   ModelEndBody,
+  ModelErrorBody,
   NoticeBody,
   ParticipantBody,
   RequiredBody,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { toolModes } from './agent.ts'
 import { artifactIdPattern } from './artifact.ts'
-import { finishReasons, noticeCodes } from './entry-sets.ts'
+import { finishReasons, modelErrorCodes, noticeCodes } from './entry-sets.ts'
 import { fileReferenceSchema } from './file-schema.ts'
 import { digestPattern, mediaTypePattern } from './files.ts'
 import { interruptionKinds, interruptionSchema, interruptionStates } from './interruption.ts'
@@ -23,6 +23,7 @@ const object = z.looseObject
 const call = object({ id: text, name: text, arguments: text })
 const files = z.array(fileReferenceSchema.loose())
 const lost = count.optional()
+const modelPurpose = z.enum(['summary', 'progress', 'output'])
 const bound = texts.optional()
 
 const ends = { protocol: text, revision: count, initiator: text, responder: text }
@@ -56,6 +57,7 @@ const agentStart = object({
     toolMode: z.enum(toolModes).optional(),
   }).optional(),
   revisions: z.record(text, count),
+  ordered: z.literal(true).optional(),
   initial: z.array(call),
   hidden: flag,
   originRunId: maybe,
@@ -84,7 +86,7 @@ const modelEnd = object({
   offered: flag,
   toolless: z.literal(true).optional(),
   accepted: flag,
-  purpose: z.enum(['summary', 'progress', 'output']).optional(),
+  purpose: modelPurpose.optional(),
   heard: texts.optional(),
   behind: count.optional(),
   admitted: count.optional(),
@@ -146,6 +148,14 @@ const rows = {
   }),
   'error tool': error,
   'end model': modelEnd,
+  'error model': object({
+    code: z.enum(modelErrorCodes),
+    detail: text,
+    model: text,
+    spent: flag,
+    purpose: modelPurpose.optional(),
+    behind: count.optional(),
+  }),
   action_required: required('action'),
   question_required: required('question'),
   approval_required: required('approval'),

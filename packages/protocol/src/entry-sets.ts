@@ -49,6 +49,20 @@ export const noticeCodes = [
 ] as const
 export type NoticeCode = (typeof noticeCodes)[number]
 
+/**
+ * Codes of the `error` of a model call, which ended without a reply. `BUDGET_EXCEEDED` and `MODEL_UNKNOWN`: it was not made. `MODEL_CALL_LOST`: it was
+ * cut off by a cancel, a failure, a time limit or the end of its process.
+ */
+export const modelErrorCodes = [
+  'BUDGET_EXCEEDED',
+  'MEDIA_TYPE_UNSUPPORTED',
+  'MODEL_CALL_FAILED',
+  'MODEL_CALL_LOST',
+  'MODEL_CONTEXT_EXCEEDED',
+  'MODEL_UNKNOWN',
+] as const
+export type ModelErrorCode = (typeof modelErrorCodes)[number]
+
 /** How a run or an agent call ended. */
 export const finishReasons = [
   'stop',

@@ -1,7 +1,7 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
 import type { ArtifactBody } from './artifact.ts'
-import type { FinishReason, NoticeCode } from './entry-sets.ts'
+import type { FinishReason, ModelErrorCode, NoticeCode } from './entry-sets.ts'
 import type { FileReference } from './files.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
@@ -126,6 +126,8 @@ export interface AgentStartBody {
   readonly overrides?: CallOverrides
   /** On a root: the revisions of every agent that it reaches; they hold for the complete run [C8]. */
   readonly revisions: Readonly<Record<string, number>>
+  /** On a root: the log of this run has one order, and each model call without a reply as an entry. Absent in logs of earlier versions. */
+  readonly ordered?: true
   /** Calls placed before the first step that appear to the model as its own. */
   readonly initial: readonly LoggedToolCall[]
   readonly hidden: boolean
@@ -154,7 +156,7 @@ export interface AgentEndBody {
   readonly backgroundTasks: readonly string[]
   /** Earlier answers: further messages arrived while each was being written, and the call then read those. */
   readonly earlierAnswers?: readonly string[]
-  /** On a job's own call: the number of abandoned model calls. They count as spent; nothing else about them is known. */
+  /** In logs of earlier versions, on a job's own call: the number of abandoned model calls, which count as spent. */
   readonly lost?: number
 }
 /** A call fails. People and the calling model read `detail`; it never holds a hidden value. */
@@ -239,6 +241,20 @@ export interface ModelEndBody {
   /** What the model reasoned, without hidden values; absent unless its agent shows it. Only documents in full detail hold it. */
   readonly reasoning?: string
 }
+/** A model call ended without a reply. The entry stands before what follows from it, and no terse reader gets it. */
+export interface ModelErrorBody {
+  readonly code: ModelErrorCode
+  /** In the words of the model's server, if it said something. It never holds a hidden value. */
+  readonly detail: string
+  /** The id of the model; its name in the agent's definition if the call was not made, or if an earlier process made it. */
+  readonly model: string
+  /** Whether it counts as one of the model calls of its tree. False if it was not made. */
+  readonly spent: boolean
+  /** See the end of a model. */
+  readonly purpose?: 'summary' | 'progress' | 'output'
+  /** See the end of a model. */
+  readonly behind?: number
+}
 /**
  * A document became too long. Its reader sees `text` instead of everything up to `upToSeq`; an empty `text` adds nothing.
  * The log keeps all entries [Rb39].
@@ -320,6 +336,7 @@ export type EntryContent =
   | { readonly type: 'end'; readonly kind: 'tool'; readonly body: ToolEndBody }
   | { readonly type: 'error'; readonly kind: 'tool'; readonly body: ErrorBody }
   | { readonly type: 'end'; readonly kind: 'model'; readonly body: ModelEndBody }
+  | { readonly type: 'error'; readonly kind: 'model'; readonly body: ModelErrorBody }
   | { readonly type: `${InterruptionKind}_required`; readonly kind: null; readonly body: RequiredBody }
   | { readonly type: 'task'; readonly kind: null; readonly body: TaskBody }
   | { readonly type: 'resolved'; readonly kind: null; readonly body: ResolvedBody }

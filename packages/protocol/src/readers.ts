@@ -106,6 +106,7 @@ export const readers = {
   },
   'error tool': { event: ['code', 'detail'], also: ['bound'], terse: false },
   'end model': { event: ['model', 'usage', 'finishReason'], span: ['text', 'toolCalls'], terse: false },
+  'error model': { event: ['code', 'detail', 'model', 'spent'], terse: 'never' },
   action_required: asked('name', 'arguments'),
   question_required: asked('questions'),
   approval_required: asked('tool', 'arguments', 'digest'),

@@ -5,7 +5,7 @@ import { storeOf } from '@witan/server'
 import { type Command, configOption, type Given, jsonOption } from '../command.ts'
 import { type ExitCode, exitCodes, StartError, UsageError } from '../exit.ts'
 import { fileLines } from '../export-file.ts'
-import { again, playOn } from '../replaying.ts'
+import { playOn } from '../replaying.ts'
 import { createProgress } from '../progress.ts'
 import { columnsOf, print, type Terminal, printJson } from '../terminal.ts'
 import { count, plural } from '../tree/phrase.ts'
@@ -37,7 +37,7 @@ async function play(given: Given, terminal: Terminal): Promise<ExitCode> {
   const total = source.whole.entries.length
   const progress = createProgress(terminal)
   const report = await replay(source, {
-    onProgress: (entries, attempt) => progress.show(`${entries} of ${total} entries${again(attempt)} …`),
+    onProgress: (entries) => progress.show(`${entries} of ${total} entries …`),
   }).finally(() => progress.end())
   if (url !== null && report.difference === null) await storeAt(url, source, report)
   if (given.has('json')) {

@@ -8,7 +8,7 @@ export interface TreeSpending {
   /** What its tasks have spent, and what its live tasks may still spend. */
   readonly lent: Readonly<Spending>
   readonly modelCalls: number
-  /** Failed model calls: they may have cost something, but no sum of usage includes them. */
+  /** Model calls without a reply: they may have cost something, but no sum of usage includes them. */
   readonly failedCalls: number
   readonly toolIterations: number
   readonly tokens: number

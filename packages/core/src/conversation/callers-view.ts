@@ -39,7 +39,7 @@ export function listenTo(of: Map<string, Gathered>, { place, body }: { place: Ca
 
 /** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
 export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
-  if (type === 'error') {
+  if (type === 'error' && kind !== 'model') {
     const gathered = of.get(place.parentCall ?? '')
     gathered?.errors.push(body.detail)
     gathered?.plainErrors.push(plainDetail(body))

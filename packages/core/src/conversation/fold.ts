@@ -7,6 +7,7 @@ import type {
   Entry,
   ErrorBody,
   ModelEndBody,
+  ModelErrorBody,
   TaskGrant,
 } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
@@ -95,6 +96,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'end':
       return foldEnd(state, run, entry)
     case 'error':
+      if (entry.kind === 'model') return foldNoReply(run, entry.place, entry.body)
       return entry.kind === 'agent' ? foldAgentOver(state, run, entry) : foldToolError(run, entry.place, entry.body)
     case 'action_required':
     case 'question_required':
@@ -244,6 +246,14 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
   return foldAgentOver(state, run, entry)
 }
 
+/** A request for an answer that was made and got none counts as spent; no usage has it. */
+function foldNoReply(run: LiveJob | null, place: CallPlace, { spent, purpose }: ModelErrorBody): void {
+  const call = run?.calls.get(place.call)
+  if (run === null || call === undefined || !spent || (purpose !== undefined && purpose !== 'output')) return
+  run.failedCalls += 1
+  call.hasNoReply = true
+}
+
 function foldReply(run: LiveJob | null, place: CallPlace, body: ModelEndBody): void {
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined) return
@@ -322,9 +332,9 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   somethingSaid(call.parent)
 }
 
-/** Whether a failed model call of this call was spent that no usage counts. */
-function isOwnFailure({ handedTo, workflow }: AgentCall, code: string): boolean {
-  if (handedTo !== null || workflow !== null) return false
+/** Whether a failed model call of this call was spent, in a log of an earlier version: it has no entry of its own. */
+function isOwnFailure({ handedTo, workflow, hasNoReply }: AgentCall, code: string): boolean {
+  if (handedTo !== null || workflow !== null || hasNoReply) return false
   return code === 'MODEL_CALL_FAILED' || code === 'MODEL_CONTEXT_EXCEEDED'
 }
 

@@ -74,6 +74,7 @@ export function newCall(
     iterations: 0,
     spared: 0,
     failures: 0,
+    hasNoReply: false,
     calledTool: false,
     endedToolMode: false,
     slots: [],

@@ -164,6 +164,8 @@ export interface AgentCall {
   spared: number
   /** Empty replies and answers that do not match the schema so far; the first is retried [E28]. */
   failures: number
+  /** Whether a model call of it ended without a reply, and the log has that as an entry. */
+  hasNoReply: boolean
   calledTool: boolean
   /** True once its model has ended the tool mode: the rest of the call is `auto` [Tb09]. */
   endedToolMode: boolean
@@ -334,7 +336,7 @@ export interface LiveJob {
   modelCalls: number
   /** The provider warnings of this run. */
   warnings: readonly string[]
-  /** Failed model calls of its agents; they are spent, but in no usage. */
+  /** Model calls of its agents that ended without a reply; they are spent, but in no usage. */
   failedCalls: number
   toolIterations: number
   /** How often its models have handed over. */

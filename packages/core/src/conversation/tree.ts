@@ -49,7 +49,7 @@ function take(nodes: Map<string, Node>, entry: Entry, open: Map<string, number>)
     addModelCall(node.usage, entry.body.usage)
   } else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') node.usage.complete = false
-  } else if (entry.type === 'end' || entry.type === 'error') {
+  } else if ((entry.type === 'end' || entry.type === 'error') && entry.kind !== 'model') {
     const cancelled =
       entry.type === 'end'
         ? entry.kind === 'agent' && entry.body.finishReason === 'cancelled'

@@ -119,7 +119,7 @@ export class LiveHub {
 
   #forget(conversation: string, open: Map<string, Written>, entries: readonly Entry[]): void {
     for (const entry of entries) {
-      if (entry.type !== 'end' && entry.type !== 'error') continue
+      if (entry.type !== 'end' && (entry.type !== 'error' || entry.kind === 'model')) continue
       const upTo = entry.kind === 'model' ? entry.body.attempt : Number.POSITIVE_INFINITY
       forget(open, entry.place.call, upTo)
       if (open.size > 0) forget(open, reasoningOf(entry.place.call), upTo)

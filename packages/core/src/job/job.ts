@@ -34,6 +34,12 @@ export interface CallTools {
 /** A model call under way in this process, for one agent call. */
 export interface CallUnderWay extends CallState {
   readonly call: AgentCall
+  /** Null for the agent's own answer. */
+  readonly purpose: 'summary' | 'progress' | 'output' | null
+  /** The id of the model, or its name. */
+  readonly modelId: string
+  /** What was folded when the request was made. Null if a tool made it, at a moment of its own. */
+  readonly folded: number | null
 }
 
 /** The progress of one process's work on a job. */
@@ -72,8 +78,8 @@ export class Job {
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly changes = new Pulse()
-  /** Model calls that the budget counts before the log shows them: under way with tools offered, made by tools, and lost. */
-  readonly meter = { offering: 0, asking: 0, lost: 0 }
+  /** Model calls that the budget counts before the log shows them: under way with tools offered, and made by tools. */
+  readonly meter = { offering: 0, asking: 0 }
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),

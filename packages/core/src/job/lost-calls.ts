@@ -1,45 +1,80 @@
-/** Model calls that ended without a reply and may have cost something: the log says so, since no sum has their usage. */
+/** Model calls that end without a reply: each is an entry, and where it may be charged for, the log says that no sum has its usage. */
+import type { ModelErrorBody, Writable } from '@witan/protocol/entries'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { isWorkflow } from '../conversation/workflow.ts'
+import { errorText } from '../parameter/scrub.ts'
 import { type CallUnderWay, type Job, record } from './job.ts'
 
-/** Ends what `job.lifecycle.modelCalls` knows of a model call. If a request of it was lost, its agent's usage is incomplete from here on. */
-export function endAsking(job: Job, asked: CallUnderWay): void {
-  takeOut(job.lifecycle.modelCalls, asked)
-  if (!asked.isAsking && !asked.isLost) return
+/** Why a model call has no reply. */
+export type NoReply = Pick<ModelErrorBody, 'code' | 'detail'>
+
+/** It was stopped from here. */
+export const cutOff: NoReply = { code: 'MODEL_CALL_LOST', detail: 'The call was stopped before the model replied.' }
+
+/**
+ * Ends what `job.lifecycle.modelCalls` knows of a model call. Without a reply the log gets an entry of it. If a request of it may be charged for, its
+ * agent's usage is incomplete from here on.
+ */
+export function endAsking(job: Job, asked: CallUnderWay, noReply: NoReply | null): void {
+  if (!takeOut(job.lifecycle.modelCalls, asked)) return
+  const mayBeCharged = asked.isAsking || asked.isLost
   asked.isAsking = false
   asked.isLost = false
-  if (job.lifecycle.stopped === null) noteLost(job, asked.call)
+  if (job.lifecycle.stopped !== null) return
+  if (noReply !== null) recordNoReply(job, asked, { ...noReply, spent: true })
+  if (mayBeCharged) noteIncomplete(job, asked.call)
 }
 
 /** Ends all model calls under way, before the process leaves the job. */
 export function endAllAsking(job: Job): void {
-  for (const asked of [...job.lifecycle.modelCalls]) endAsking(job, asked)
+  for (const asked of [...job.lifecycle.modelCalls]) endAsking(job, asked, isOfTool(asked) ? null : cutOff)
 }
 
-function takeOut(calls: CallUnderWay[], one: CallUnderWay): void {
+/** Whether a tool asks. Whether it has asked by now is known to it alone. */
+function isOfTool({ purpose, isAsking, isLost }: CallUnderWay): boolean {
+  return purpose === 'progress' && !isAsking && !isLost
+}
+
+/** False if it was taken out before. */
+function takeOut(calls: CallUnderWay[], one: CallUnderWay): boolean {
   const at = calls.indexOf(one)
+  if (at < 0) return false
   const last = calls.pop()
-  if (last === undefined || last === one) return
-  if (at < 0) calls.push(last)
-  else calls[at] = last
+  if (last !== undefined && last !== one) calls[at] = last
+  return true
 }
 
-/**
- * Notes that an earlier owner of the job may have had model calls under way: of each agent that now waits for its model. Returns
- * their number.
- */
-export function noteWaiting(job: Job): number {
-  let count = 0
+/** Notes that an earlier owner of the job may have had model calls under way: one of each agent that now waits for its model. */
+export function noteWaiting(job: Job): void {
   for (const call of job.run.calls.values()) {
     if (!call.active || call.slots.length > 0 || isWorkflow(call) || isAnswered(call)) continue
-    noteLost(job, call)
-    count += 1
+    const detail = 'The process that made the call has left it.'
+    const asked = { call, purpose: null, modelId: call.model, folded: null }
+    recordNoReply(job, asked, { code: 'MODEL_CALL_LOST', detail, spent: true })
+    noteIncomplete(job, call)
   }
-  return count
 }
 
-function noteLost(job: Job, { place, agent, model }: AgentCall): void {
+/** Records a model call without a reply. `spent` is false if it was not made. */
+export function recordNoReply(
+  job: Job,
+  { call, purpose, modelId, folded }: Pick<CallUnderWay, 'call' | 'purpose' | 'modelId' | 'folded'>,
+  { code, detail, spent }: NoReply & { readonly spent: boolean },
+): void {
+  const text = errorText(detail)
+  const behind = folded === null ? 0 : job.log.state.folded - folded
+  const body: Writable<ModelErrorBody> = {
+    code,
+    detail: call.scrub === null ? text : call.scrub(text),
+    model: modelId,
+    spent,
+  }
+  if (purpose !== null) body.purpose = purpose
+  if (behind > 0) body.behind = behind
+  record(job, call.place, { type: 'error', kind: 'model', body })
+}
+
+function noteIncomplete(job: Job, { place, agent, model }: AgentCall): void {
   const detail = `A request of \`${agent.id}\` to the model \`${model}\` gave no reply and may be charged for; no sum has what it used.`
   record(job, place, { type: 'notice', kind: null, body: { code: 'USAGE_INCOMPLETE', detail, model } })
 }

@@ -62,6 +62,7 @@ export function runEntries(
     map: {},
     history: 'agent',
     revisions: env.revisionsBelow(database, agent.id),
+    ordered: true,
     initial: initialCalls(agent, { isFresh: state.documents.size === 0, principal }),
     hidden,
     originRunId,

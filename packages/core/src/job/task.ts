@@ -35,10 +35,11 @@ export function grantOf(job: Job): TaskGrant | null {
 }
 
 /** What was spent before this job: a task has its own grant; a run shares the budget of its message with earlier runs [R17]. */
-function earlier({ run, meter: { lost } }: Job): Spending {
-  if (run.grant !== null) return { ...nothingSpent(), modelCalls: lost }
-  return { ...run.account, modelCalls: run.account.modelCalls + lost }
+function earlier({ run }: Job): Readonly<Spending> {
+  return run.grant === null ? run.account : nothing
 }
+
+const nothing: Readonly<Spending> = nothingSpent()
 
 function half(left: number): number {
   return Math.max(0, Math.floor(left / 2))

@@ -2,13 +2,14 @@
 import { WitanError } from '@witan/protocol'
 import type { Entry, MessageBody } from '@witan/protocol/entries'
 import { acceptFirst, acceptNext, type Message } from '../command/accept.ts'
-import { deliver } from '../command/deliver.ts'
+import { deliver, type Delivery } from '../command/deliver.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { principalOf } from '../identity/principal.ts'
 import type { Append, ConversationRow, ParticipantRow, Settlement } from '../store/store.ts'
 import type { Parts } from '../runtime/wiring.ts'
+import { isLate } from './late.ts'
 import { isBrought } from './lookahead.ts'
-import { ahead, nextIn, type Script, stopScript } from './script.ts'
+import { ahead, nextIn, type Script, stopScript, takeStored } from './script.ts'
 import type { ReplayStage } from './stage.ts'
 import { doesOnePark, moved } from './turns.ts'
 
@@ -19,7 +20,8 @@ export interface Replayed {
 }
 
 /** Delivers the next entries of the log that one request from outside brought together. */
-export async function bring({ parts, script, turns }: ReplayStage, of: Replayed): Promise<void> {
+export async function bring(stage: ReplayStage, of: Replayed): Promise<void> {
+  const { parts, script, turns } = stage
   const first = nextIn(script) as Entry
   if (first.appendNo > 0 && first.type === 'message') {
     if (!(await beginRun(parts, script, of.row))) stopScript(script)
@@ -34,15 +36,29 @@ export async function bring({ parts, script, turns }: ReplayStage, of: Replayed)
   const person = together.find(({ type }) => type === 'participant')
   const jobs = [...new Set(live.map(({ job }) => job))]
   while (doesOnePark(turns, jobs)) await moved(turns)
-  const delivered = await deliver(parts, log, () => ({
+  const delivery = (): Delivery => ({
     jobs,
     entries: together.map((entry) => makeEntry(entry, entry)),
     settle: together.flatMap(settlementsOf),
     ...(message?.type === 'message' ? messageRows(message.body, message.at) : {}),
     ...(hide.length === 0 ? {} : { hide }),
     ...(person?.type === 'participant' ? { participants: [participantRow(person, of)] } : {}),
-  }))
+  })
+  const isElsewhere = live.some((entry) => isLate(turns, entry))
+  const delivered = await (isElsewhere ? storeElsewhere(stage, of, delivery()) : deliver(parts, log, delivery))
   if (!delivered.ok) stopScript(script)
+}
+
+/** Stores a delivery as another process does: the one here folds it later. */
+async function storeElsewhere({ parts, turns, options, script }: ReplayStage, { row }: Replayed, delivery: Delivery) {
+  const { jobs: ids, ifLastSeq: _, note: __, ...rest } = delivery
+  const { owner, leaseMs } = parts.env
+  const jobs = ids.map((id) => ({ kind: 'wake', id, owner, leaseMs }) as const)
+  const stored = await options.store.append({ ...rest, database: row.database, conversation: row.id, jobs })
+  if (!stored.ok) return stored
+  turns.late = [...turns.late, ...delivery.entries]
+  for (const entry of delivery.entries) takeStored(script, entry)
+  return stored
 }
 
 /** The entries that one request brought, or several at once: their numbers are consecutive. */

@@ -1,13 +1,11 @@
 /** Gives waiting models and tools their replies and outcomes from the log. */
-import type { Entry, ErrorBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
+import type { Entry, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
-import { leftToLose } from './arrivals.ts'
-import { askingOf, childOf, failureOf, failureWords, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
+import { askingOf, childOf, failureOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import type { PendingReply, PendingTool } from './pending.ts'
 import { ahead, aheadOfCall, aheadOfJob, nextIn, type Script, stopScript } from './script.ts'
 import type { ReplayStage } from './stage.ts'
-import { endInOrder } from './take-over.ts'
 import { isAnswer } from './turns.ts'
 
 /** Content by digest. */
@@ -24,33 +22,16 @@ export async function give(stage: ReplayStage, contents: Contents): Promise<bool
   const asked = pending.replies.get(place.call)
   if (type === 'end' && kind === 'model') return giveReply(stage, entry, asked)
   if (!isAnswer(turns, entry)) return false
+  if (type === 'error' && kind === 'model') return giveFailure(stage, entry, asked)
   if (asked !== undefined && type === 'notice' && toldCodes.has(body.code)) {
     asked.options.tell?.(body as ModelNote)
     return true
   }
-  if (asked !== undefined && (type === 'notice' || kind === 'agent')) return giveEnd(stage, asked)
   if (type === 'notice') return giveAsking(stage, entry)
   const tool = pending.tools.get(place.call) ?? pending.tools.get(place.parentCall ?? '')
   if (tool === undefined) return false
   await giveOutcome(stage, { entry, tool, contents })
   return true
-}
-
-/** The reply or the failure of a call of which the log first notes that a request was lost, or that it failed. */
-function giveEnd(stage: ReplayStage, asked: PendingReply): boolean {
-  const { script } = stage
-  const epoch = nextIn(script)?.epoch ?? 0
-  for (const { type, kind, body, ...entry } of aheadOfCall(script, asked.call)) {
-    if (entry.epoch > epoch) return endInOrder(stage, entry.job)
-    if (type === 'end' && kind === 'model' && body.purpose === undefined) {
-      asked.answer(replyOf(body))
-      return true
-    }
-    if (kind !== 'agent' || type === 'start') continue
-    const words = type === 'error' ? failureWords(body) : null
-    return words !== null && fail(asked, words, (body as ErrorBody).code)
-  }
-  return false
 }
 
 function giveReply(
@@ -166,65 +147,16 @@ function askedTogether(ahead: Iterable<Entry>, first: Entry): RequiredBody[] {
   return bodies
 }
 
-/** Handles a wait that the log ends without a reply: a model failed, or a time limit passed. False if the log shows neither. */
-export function provoke(stage: ReplayStage): boolean {
-  const { script, pending, timers } = stage
-  const next = nextIn(script)
-  if (next === null) return false
-  const asked = [...pending.replies.values()].filter(({ job }) => job === next.job)
-  const own = pending.replies.get(next.place.call)
-  if (own !== undefined && isCut(next) && own.summary === null) return fail(own, '', 'MODEL_CONTEXT_EXCEEDED')
-  if (own?.summary != null && next.type === 'notice') return fail(own, untrimmedWords(next.body), '')
-  const found = failureAhead(stage, next)
-  const failed = found === null ? undefined : (pending.replies.get(found.call) ?? own ?? asked[0])
-  if (failed !== undefined && found !== null) return fail(failed, found.words, found.code)
-  if (found === null && asked.length > 0) {
-    timers.fire()
-    return true
-  }
-  return false
-}
-
-/**
- * Fails a model call although the log has no such failure: a cancel came before it could be stored. The call is one of the job whose turn it
- * is, or of a job that a cancel is about to reach. False if there is none.
- */
-export function failUnlogged({ pending, script, turns }: ReplayStage): boolean {
-  const reached = [...turns.arriving].flatMap(({ brought }) => brought)
-  for (const id of [nextIn(script)?.job ?? '', ...reached.map(({ job }) => job)]) {
-    const job = turns.jobs.get(id)
-    const asked = pending.replies.get(id)
-    if (job !== undefined && asked !== undefined && (leftToLose(turns, job) ?? 0) < 0) return fail(asked, '', '')
-  }
-  return false
-}
-
-function fail(asked: PendingReply, words: string, code: string): true {
-  asked.fail(failureOf(words, code, asked.options.state?.isLost ?? false))
+/** A model call that failed: of an agent for its answer or a summary, or of a tool, which ends with it. */
+function giveFailure(
+  stage: ReplayStage,
+  entry: Entry & { readonly type: 'error'; readonly kind: 'model' },
+  asked: PendingReply | undefined,
+): boolean {
+  const { body, place } = entry
+  if (body.purpose === 'progress') return giveAsking(stage, entry)
+  if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
+  stage.pending.replies.delete(place.call)
+  asked.fail(failureOf(body, asked.options.state?.isLost ?? false))
   return true
-}
-
-function isCut({ type, kind, body }: Entry): boolean {
-  return type === 'summary' || (type === 'end' && kind === 'model' && body.purpose === 'summary')
-}
-
-function untrimmedWords({ detail }: NoticeBody): string {
-  return detail.replace(/^The history of `[^`]*` is too long and stays as it is: /, '').replace(/\.$/, '')
-}
-
-/** The next failure of a model in the log, of the job of `from`. */
-function failureAhead(
-  { script }: ReplayStage,
-  from: Entry,
-): { readonly call: string; readonly words: string; readonly code: string } | null {
-  const { job } = from
-  for (const { type, kind, place, body } of aheadOfJob(script, job)) {
-    if (type === 'error' && kind === 'agent') {
-      const words = failureWords(body as ErrorBody)
-      if (words !== null) return { call: place.call, words, code: (body as ErrorBody).code }
-      if (place.call === job) return null
-    }
-    if (kind === 'agent' && type === 'end' && place.call === job) return null
-  }
-  return null
 }

@@ -1,5 +1,5 @@
 /** Looks ahead in the log: what the calls and jobs at work do next, and when. */
-import type { AgentStartBody, Entry, ErrorBody, ModelEndBody } from '@witan/protocol/entries'
+import type { AgentStartBody, Entry } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
 import { ahead, aheadOfCall, aheadOfJob, type Script } from './script.ts'
@@ -52,34 +52,17 @@ export function nextOfCall(script: Script, call: string): Entry | null {
   return null
 }
 
-/** With what a job fails in the end; null if it does not. */
-export function failureAhead(script: Script, job: string): ErrorBody | null {
-  for (const { type, kind, body } of aheadOfCall(script, job)) if (type === 'error' && kind === 'agent') return body
-  return null
-}
-
 /** Whether an entry only closes what a job has begun, since it was cancelled or has failed. */
 export function isClosing({ type, kind, place, body }: Entry, job: string): boolean {
   if (type === 'resolved') return true
   if (type === 'notice') return body.code === 'USAGE_INCOMPLETE' || body.code === 'PROTOCOL_UNFINISHED'
   if (type === 'task') return place.call === job && endedAs.has(body.status)
+  if (type === 'error' && kind === 'model') return body.code === 'MODEL_CALL_LOST'
   if (type === 'error') return body.code === 'RUN_CANCELLED' || (kind === 'agent' && place.call === job)
   return type === 'end' && kind === 'agent' && body.finishReason === 'cancelled'
 }
 
 const endedAs: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
-
-/** How many model calls a job cuts off in this epoch, as its end says; null if it does not end in it. */
-export function lostAhead(
-  script: Script,
-  { id, epoch }: { readonly id: string; readonly epoch: number },
-): number | null {
-  for (const entry of aheadOfCall(script, id)) {
-    const { type, kind, body } = entry
-    if (kind === 'agent' && type !== 'start') return entry.epoch === epoch ? (body.lost ?? 0) : null
-  }
-  return null
-}
 
 /** Whether a job only closes what it has begun from here on. */
 export function onlyCloses(script: Script, job: string): boolean {
@@ -96,7 +79,10 @@ export function nextRunStart(script: Script): AgentStartBody | null {
 
 /** Whether the log notes a lost request of a call before the reply or the end of that call. */
 export function isLostAhead(script: Script, call: string): boolean {
-  for (const { type, kind, body } of aheadOfCall(script, call)) {
+  let last: number | null = null
+  for (const { type, kind, body, epoch } of aheadOfCall(script, call)) {
+    last ??= epoch
+    if (epoch > last) return false
     if (type === 'notice' && body.code === 'USAGE_INCOMPLETE') return true
     if (type === 'end' && kind === 'model' && body.purpose !== 'progress') return false
     if (kind === 'agent' && type !== 'start') return false
@@ -118,18 +104,33 @@ export function isCutWhileAsking(
   return false
 }
 
-/** The next reply of a call's model in an epoch; null if the call ends, or its owner is lost, without one. */
-export function replyAhead(
-  script: Script,
-  { call, epoch }: { readonly call: string; readonly epoch: number },
-): ModelEndBody | null {
-  for (const { type, kind, body, ...entry } of aheadOfCall(script, call)) {
+/** How a model call ends: with a reply, or without one. */
+export type ModelEntry = Entry & { readonly kind: 'model' }
+
+/** A model call that is made next: of which call, by the owner in which epoch, and whether one for a summary counts. */
+interface Asked {
+  readonly call: string
+  readonly epoch: number
+  readonly orSummary?: true
+}
+
+/** How the next model call of an agent's call ends in an epoch; null if the call ends, or its owner is lost, before the log shows it. */
+export function outcomeAhead(script: Script, { call, epoch, orSummary }: Asked): ModelEntry | null {
+  for (const entry of aheadOfCall(script, call)) {
     if (entry.epoch > epoch) return null
-    const isReply = type === 'end' && kind === 'model' && (body.purpose === undefined || body.purpose === 'output')
-    if (isReply) return body
-    if (kind === 'agent' && type !== 'start') return null
+    if (isOutcome(entry) && (orSummary === true || entry.body.purpose !== 'summary')) return entry
+    if (entry.kind === 'agent' && entry.type !== 'start') return null
   }
   return null
+}
+
+function isOutcome(entry: Entry): entry is ModelEntry {
+  return entry.kind === 'model' && entry.body.purpose !== 'progress'
+}
+
+/** How many entries stood before the request of a model call. */
+export function askedAt({ seq, body: { behind = 0 } }: ModelEntry): number {
+  return seq - 1 - behind
 }
 
 /** A tool call of an agent's call, before it starts. */

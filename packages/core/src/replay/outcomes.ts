@@ -1,6 +1,6 @@
 /** From entries of the log to what models and tools gave: the inverse of what the engine records. */
 import type { ErrorCode } from '@witan/protocol'
-import type { AgentStartBody, Entry, ErrorBody, ModelEndBody, RequiredBody } from '@witan/protocol/entries'
+import type { AgentStartBody, Entry, ModelEndBody, ModelErrorBody, RequiredBody } from '@witan/protocol/entries'
 import { ModelCallError, type ModelNote, type ModelReply, type ReplyFinish } from '../model/model.ts'
 import type { CallTrouble } from '../model/trouble.ts'
 import type { ModelSpending, PendingOutcome, ResultOutcome } from '../tool/outcome.ts'
@@ -27,14 +27,6 @@ function finishOf({ finishReason, toolCalls }: ModelEndBody): ReplyFinish {
   return finishReason as ReplyFinish
 }
 
-/** How the error of a call that failed at its model begins. */
-const failure = /^Model `([^`]*)` could not be called: /
-
-/** The id of the model that failed; null if the error has another reason. */
-export function failedModel({ detail }: Pick<ErrorBody, 'detail'>): string | null {
-  return failure.exec(detail)?.[1] ?? null
-}
-
 /** The codes of notices that a model's adapter gives. */
 export const toldCodes: ReadonlySet<string> = new Set<ModelNote['code']>([
   'MODEL_WARNING',
@@ -42,14 +34,12 @@ export const toldCodes: ReadonlySet<string> = new Set<ModelNote['code']>([
   'MODEL_FALLBACK',
 ])
 
-/** The words of a model that failed; null if the error has another reason. */
-export function failureWords({ detail }: Pick<ErrorBody, 'detail'>): string | null {
-  return failure.test(detail) ? detail.replace(failure, '') : null
-}
-
 /** The error that a model gave. `mayHaveCost`: the log says that the usage of its call is incomplete. */
-export function failureOf(words: string, code: string, mayHaveCost: boolean): ModelCallError {
-  return new ModelCallError(words, { retryable: false, trouble: troubleOf(code), mayHaveCost })
+export function failureOf(
+  { detail, code }: Pick<ModelErrorBody, 'detail' | 'code'>,
+  mayHaveCost: boolean,
+): ModelCallError {
+  return new ModelCallError(detail, { retryable: false, trouble: troubleOf(code), mayHaveCost })
 }
 
 function troubleOf(code: string): CallTrouble | null {

@@ -13,6 +13,8 @@ export interface PendingReply {
   /** Whether it asks for a summary, and what precedes the summary in the log. */
   readonly summary: { readonly prefix: string } | null
   readonly options: ModelCallOptions
+  /** How many entries had been folded before it. */
+  readonly folded: number
   answer(reply: ModelReply): void
   fail(error: unknown): void
 }
@@ -45,18 +47,26 @@ interface KnownCall {
   readonly request?: unknown
 }
 
-/** A model that waits for the log. `isLost` says whether the log notes a lost request of a call. */
-export function waitingModel(id: string, pending: Pending, isLost: (call: string) => boolean): Model {
+/** What the log says of model calls. */
+export interface RepliesAhead {
+  /** Whether it notes a lost request of a call. */
+  isLost(call: string): boolean
+  /** The number of entries folded up to now. */
+  folded(): number
+}
+
+/** A model that waits for the log. */
+export function waitingModel(id: string, pending: Pending, of: RepliesAhead): Model {
   return {
     id,
     stream(request, options) {
-      return waiting({ id, pending, isLost }, request, options)
+      return waiting({ id, pending, of }, request, options)
     },
   }
 }
 
 async function* waiting(
-  { id, pending, isLost }: { readonly id: string; readonly pending: Pending; isLost(call: string): boolean },
+  { id, pending, of }: { readonly id: string; readonly pending: Pending; readonly of: RepliesAhead },
   request: ModelRequest,
   options: ModelCallOptions,
 ): AsyncGenerator<ModelPart> {
@@ -64,12 +74,22 @@ async function* waiting(
   const known = (state ?? {}) as KnownCall
   const call = known.call?.place.call ?? ''
   if (state !== undefined) {
-    state.isAsking = isLost(call)
+    state.isAsking = of.isLost(call)
     state.isLost = state.isAsking
   }
   const { promise, resolve, reject } = Promise.withResolvers<ModelReply>()
   const summary = 'request' in known ? null : { prefix: known.call?.agent.history?.trim.resultPrefix ?? '' }
-  const one = { call, job: known.call?.job ?? '', model: id, request, summary, options, answer: resolve, fail: reject }
+  const one = {
+    call,
+    job: known.call?.job ?? '',
+    model: id,
+    request,
+    summary,
+    options,
+    folded: of.folded(),
+    answer: resolve,
+    fail: reject,
+  }
   const abort = () => reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()

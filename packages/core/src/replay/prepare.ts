@@ -12,7 +12,6 @@ import { defineTool, type FunctionTool } from '../tool/define-tool.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import type { Parts } from '../runtime/wiring.ts'
 import { rowsAfter } from '../conversation/participant-rows.ts'
-import { failedModel } from './outcomes.ts'
 import { notReplayable, type Replayed } from './bring.ts'
 import { agentsIn, usedRevisions } from '../runtime/export/definitions.ts'
 import type { Contents } from './give.ts'
@@ -21,7 +20,6 @@ import { withPlainDetails } from './plain-details.ts'
 import { createReplayStage, type ReplayStage } from './stage.ts'
 import { createScript } from './script.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
-import { inOrder, type Plan } from './plan.ts'
 
 /** Everything that a replay needs of an export. */
 export interface ReplaySource {
@@ -46,8 +44,8 @@ export interface Prepared {
 }
 
 /** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
-export function prepared(source: ReplaySource, store: Store, plan: Plan): Promise<Prepared> {
-  return asRead(() => load(source, store, plan))
+export function prepared(source: ReplaySource, store: Store): Promise<Prepared> {
+  return asRead(() => load(source, store))
 }
 
 /** The lines of an export have their form, and the bodies in them any: what the engine could not have written is refused as a whole. */
@@ -59,9 +57,10 @@ async function asRead<Result>(read: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Prepared> {
+async function load(source: ReplaySource, store: Store): Promise<Prepared> {
   const { database, whole, definitions, limits = {} } = source
   const copied = copiedIn(whole)
+  refuseUnordered(whole.entries.slice(copied))
   const used = await usedRevisions(whole.entries)
   for (const one of definitions) await loadDefinition(store, database, { ...one, upTo: used.get(one.id) })
   for (const id of source.others ?? []) {
@@ -75,11 +74,10 @@ async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Pre
     await registry.ensure(database)
     for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
   }
-  const script = createScript(inOrder(whole.entries, plan), { from: copied, jobs: whole.jobs })
+  const script = createScript(whole.entries, { from: copied, jobs: whole.jobs })
   const stage = createReplayStage({
     store,
     script,
-    plan,
     limits,
     tools: toolsOf(source),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],
@@ -93,6 +91,16 @@ async function load(source: ReplaySource, store: Store, plan: Plan): Promise<Pre
   if (copied > 0) await storeCopied(store, source, copied)
   const row = asBegun(database, whole.row, copied)
   return { stage, contents, replayed: { row, participants: whole.participants ?? [] } }
+}
+
+/** The entries of an earlier version's runs stand in another order than they were decided in. */
+function refuseUnordered(entries: readonly Entry[]): void {
+  for (const { type, kind, place, body } of entries) {
+    if (type !== 'start' || kind !== 'agent' || place.call !== place.run || body.ordered === true) continue
+    throw notReplayable(
+      `the run \`${place.run}\` was begun by an earlier version; the Witan that began it can replay it`,
+    )
+  }
 }
 
 /** The number of entries that a fork copied: those of jobs that it has no rows of, and what stands between them. */
@@ -180,10 +188,9 @@ function modelIds(definitions: ReplaySource['definitions'], entries: readonly En
       const found = definitions.find(({ id }) => id === body.agent)?.revisions
       const data = found?.find(({ revision }) => revision === body.revision)?.data as unknown as AgentData | undefined
       asked.set(place.call, body.overrides?.model ?? data?.model ?? undefined)
-    } else if (type === 'error' && kind === 'agent') {
-      const id = failedModel(body)
+    } else if (type === 'error' && kind === 'model') {
       const name = asked.get(place.call)
-      if (id !== null && name !== undefined && !ids.has(id)) ids.set(name, id)
+      if (name !== undefined && !ids.has(body.model)) ids.set(name, body.model)
     }
   }
   return ids
@@ -196,10 +203,8 @@ function modelNames(agents: readonly AgentData[], entries: readonly Entry[]): Re
   for (const { type, kind, body } of entries) {
     if (type === 'start' && kind === 'agent' && body.overrides?.model !== undefined) names.add(body.overrides.model)
   }
-  for (const { type, body } of entries) {
-    if (type !== 'error' || body.code !== 'MODEL_UNKNOWN') continue
-    names.delete(/ wants model `([^`]*)`/.exec(body.detail)?.[1] ?? '')
-  }
+  for (const { type, kind, body } of entries)
+    if (type === 'error' && kind === 'model' && body.code === 'MODEL_UNKNOWN') names.delete(body.model)
   return names
 }
 

@@ -4,17 +4,18 @@ import type { Entry } from '@witan/protocol/entries'
 import { traceIdOf } from '../identity/trace.ts'
 import type { Store } from '../store/store.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
-import { bring, notReplayable } from './bring.ts'
-import { failUnlogged, give, provoke } from './give.ts'
+import { bring, notReplayable, type Replayed } from './bring.ts'
+import { cutOff } from './cut-off.ts'
+import { give } from './give.ts'
 import { type Prepared, prepared, type ReplaySource } from './prepare.ts'
 import { indexOfStep, type OtherModel, playOn } from './live.ts'
+import { isLate } from './late.ts'
 import { isBrought } from './lookahead.ts'
 import { type Difference, nextIn, stopScript } from './script.ts'
 import { end, type ReplayStage } from './stage.ts'
 import { takeOver } from './take-over.ts'
 import { compareTrees, type TreeChange } from './tree-diff.ts'
-import { inOrder, otherPlans, type Plan, usualPlan } from './plan.ts'
-import { force, wake } from './turns.ts'
+import { doesOneAsk, force, wake } from './turns.ts'
 
 export type { Difference } from './script.ts'
 export type { ReplaySource } from './prepare.ts'
@@ -37,8 +38,8 @@ export interface ReplayReport {
 
 /** How a replay is watched. */
 export interface ReplayOptions {
-  /** Called now and then: with the number of entries that are there again, and with the number of the attempt, counted from 1. */
-  readonly onProgress?: (entries: number, attempt: number) => void
+  /** Called now and then with the number of entries that are there again. */
+  readonly onProgress?: (entries: number) => void
 }
 
 /**
@@ -47,17 +48,6 @@ export interface ReplayOptions {
  */
 export async function replay(source: ReplaySource, options: ReplayOptions = {}): Promise<ReplayReport> {
   return play(source, options)
-}
-
-/** How many plans are tried where a log cannot be followed, before that difference is reported. */
-const mostPlays = 200
-
-interface Played {
-  readonly report: ReplayReport
-  /** How many entries from the beginning of the log on are there again, without a gap. */
-  readonly reached: number
-  /** The plans with one assumption more, the likely ones first. */
-  readonly others: Iterator<Plan, void, void>
 }
 
 /** What came of going on with another model. `difference` is set if the log could not be followed up to the step: then nothing was asked. */
@@ -91,39 +81,11 @@ interface PlayOptions {
   readonly other?: OtherModel
 }
 
-/** The options of one attempt. `onProgress` is called with the number of entries that are there again. */
-interface OnePlay extends PlayOptions {
-  onProgress(entries: number): void
-}
-
-/** Plays the log under the usual plan. If that stops at a difference, tries other plans. */
 async function play(source: ReplaySource, options: PlayOptions & ReplayOptions): Promise<ReplayReport> {
-  const watched = (attempt: number): OnePlay => ({
-    ...options,
-    onProgress: (entries) => options.onProgress?.(entries, attempt),
-  })
-  let best = await playOnce(source, usualPlan, watched(1))
-  // The last play whose assumption was read from the log. If no other plan gets further, the search goes on from it.
-  let read: Played | null = null
-  for (let [attempt, last] = [2, 1]; attempt - last <= mostPlays && best.report.difference !== null; attempt += 1) {
-    let next = best.others.next()
-    if (next.done === true) next = read?.others.next() ?? next
-    if (next.done === true) break
-    const other = await playOnce(source, next.value, watched(attempt))
-    if (other.report.difference === null || other.reached > best.reached) {
-      best = other
-      last = attempt
-      read = null
-    } else if (next.value.isRead) read = other
-  }
-  return best.report
-}
-
-async function playOnce(source: ReplaySource, plan: Plan, options: OnePlay): Promise<Played> {
-  const { upTo = source.whole.entries.length, other } = options
+  const { upTo = source.whole.entries.length, other, onProgress } = options
   const store = memoryStore({ now: () => source.whole.row.createdAt, maxRestingMs: Number.POSITIVE_INFINITY })
   await store.open()
-  const playing = await prepared(source, store, plan)
+  const playing = await prepared(source, store)
   const { stage } = playing
   const { script } = stage
   const copied = script.at
@@ -131,7 +93,7 @@ async function playOnce(source: ReplaySource, plan: Plan, options: OnePlay): Pro
     while (nextIn(script) !== null && script.at < upTo) {
       const { at } = script
       await step(playing)
-      if (script.at >> 8 !== at >> 8) options.onProgress(script.at)
+      if (script.at >> 8 !== at >> 8) onProgress?.(script.at)
     }
     if (other === undefined) await rest(stage)
     else if (script.difference === null) await playOn(stage, playing.replayed, other)
@@ -145,17 +107,7 @@ async function playOnce(source: ReplaySource, plan: Plan, options: OnePlay): Pro
     .filter(isRunStart)
     .map(({ place: { run } }) => ({ id: run, traceId: traceIdOf(database, run) }))
   const { difference, at: entries } = script
-  const order = inOrder(whole.entries, plan)
-  return {
-    report: { database, conversation: whole.row.id, entries, copied, runs, difference, store },
-    reached: reachedIn(whole.entries, new Set(order.slice(0, entries))),
-    others: otherPlans(plan, { order, at: entries, stored: stage.turns.stored }),
-  }
-}
-
-function reachedIn(entries: readonly Entry[], recorded: ReadonlySet<Entry>): number {
-  const first = entries.findIndex((entry) => !recorded.has(entry))
-  return first < 0 ? entries.length : first
+  return { database, conversation: whole.row.id, entries, copied, runs, difference, store }
 }
 
 function isRunStart({ type, kind, place }: Entry): boolean {
@@ -166,6 +118,9 @@ function isRunStart({ type, kind, place }: Entry): boolean {
 async function step({ stage, replayed, contents }: Prepared): Promise<void> {
   const { script } = stage
   const { at } = script
+  if (stage.turns.late.some((entry) => !isLate(stage.turns, entry))) await foldLate(stage, replayed)
+  await allAsked(stage)
+  if (script.at !== at) return
   const next = nextIn(script)
   if (next !== null && isBrought(script, next)) {
     if (await moved(stage, at)) return
@@ -175,24 +130,31 @@ async function step({ stage, replayed, contents }: Prepared): Promise<void> {
   const { database, id: conversation } = replayed.row
   const ways = [
     () => give(stage, contents),
+    () => cutOff(stage),
     () => takeOver(stage, { database, conversation }),
     () => give(stage, contents),
-    () => failUnlogged(stage),
     () => force(stage.turns, nextIn(script)?.job ?? ''),
-    () => release(stage),
-    () => provoke(stage),
+    () => foldLate(stage, replayed),
   ]
   for (const way of ways) if ((await outcomeOf(stage, way())) && (await moved(stage, at))) return
-  stopScript(script)
+  if (script.at === at) stopScript(script)
 }
 
-/** Lets jobs see what was brought to them. */
-async function release({ turns }: ReplayStage): Promise<boolean> {
-  turns.isReleased = true
+/** Folds what another process brought. */
+async function foldLate({ turns, parts }: ReplayStage, { row }: Replayed): Promise<boolean> {
+  turns.late = []
+  const log = await parts.warm.get(row.database, row.id)
+  await log.catchUp()
   wake(turns)
-  await nextTurn()
-  turns.isReleased = false
   return true
+}
+
+/** Lets jobs ask their models where the log has it. */
+async function allAsked({ turns }: ReplayStage): Promise<void> {
+  for (let left = mostTurns; left > 0 && doesOneAsk(turns, null); left -= 1) {
+    await nextTurn()
+    wake(turns)
+  }
 }
 
 /** How often the event loop turns without anything happening before the engine counts as idle. */

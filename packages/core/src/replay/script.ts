@@ -1,6 +1,6 @@
 /** The log that a replay follows: its entries in order, and how far the replay has come in them. */
 import type { Entry } from '@witan/protocol/entries'
-import type { Append, JobRow } from '../store/store.ts'
+import type { JobRow } from '../store/store.ts'
 import { firstDifference } from './difference.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */
@@ -162,14 +162,6 @@ export function takeStored(script: Script, entry: Entry): void {
   script.difference = { seq: script.stored, expected: null, came: entry, path: '' }
 }
 
-/** Whether others are stored before an append. */
-export function isEarly(
-  { seqs, stored, difference, isOpen }: Script,
-  { entries: [first] }: Pick<Append, 'entries'>,
-): boolean {
-  return first !== undefined && difference === null && !isOpen && (seqs.get(keyOf(first)) ?? 0) > stored + 1
-}
-
 /** Ends the replay: the engine records nothing where an entry is expected. */
 export function stopScript(script: Script): void {
   const expected = nextIn(script)
@@ -177,9 +169,12 @@ export function stopScript(script: Script): void {
   script.onMove()
 }
 
-/** What is compared of an entry: everything but times, the seq, and `behind` of a reply: a replay may ask at another moment than the run did. */
+/**
+ * What is compared of an entry: everything but times and the seq; and not how much a model had not seen, which counts what its own process had folded: a
+ * replay plays the jobs of all processes in one.
+ */
 function comparable({ seq: _, at: __, ...entry }: Entry): unknown {
-  if (entry.type === 'end' && entry.kind === 'model') return { ...entry, body: { ...entry.body, behind: undefined } }
+  if (entry.kind === 'model') return { ...entry, body: { ...entry.body, behind: undefined } }
   if (!entry.type.endsWith('_required')) return entry
   const { expiresAt } = entry.body as { readonly expiresAt?: unknown }
   return { ...entry, body: { ...entry.body, expiresAt: expiresAt == null } }

@@ -11,9 +11,8 @@ import { type Parts, wire } from '../runtime/wiring.ts'
 import { idsOf, type ScriptIds } from './ids.ts'
 import { attemptAhead, epochOf, isCutWhileAsking, isLostAhead, nextRunStart, refusalAhead } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
-import type { Plan } from './plan.ts'
-import { isRecorded, nextIn, numberAhead, isEarly, type Script, takeEntry, takeStored } from './script.ts'
-import { arrived, beforeEnd, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
+import { isRecorded, nextIn, numberAhead, type Script, takeEntry, takeStored } from './script.ts'
+import { beforeEnd, untilSeen, createTurns, isTurnOf, launch, moved, type Turns, turnOf } from './turns.ts'
 
 /** A replay's runtime, and what drives it. A crash in the log ends the runtime; the next one begins with what is stored. */
 export interface ReplayStage {
@@ -42,7 +41,6 @@ interface Life {
 export interface StageOptions {
   readonly store: Store
   readonly script: Script
-  readonly plan: Plan
   readonly tools: readonly FunctionTool[]
   readonly sources: readonly string[]
   /** The ids of the models by the name that agents use. */
@@ -58,7 +56,7 @@ export interface StageOptions {
 export function createReplayStage(options: StageOptions): ReplayStage {
   const { script } = options
   const pending: Pending = { replies: new Map(), tools: new Map(), isOver: false }
-  const turns = createTurns(script, pending, options.plan)
+  const turns = createTurns(script, pending)
   const known = {
     options,
     script,
@@ -79,7 +77,7 @@ export function restart(stage: ReplayStage, number: number): void {
   const { turns } = stage
   end(stage)
   turns.jobs.clear()
-  turns.arriving.clear()
+  turns.beginning.clear()
   turns.waiting = []
   turns.launches = []
   stage.timers.clear()
@@ -103,9 +101,12 @@ export function end({ life, parts, pending, turns }: ReplayStage): void {
 type Known = Omit<ReplayStage, 'parts' | 'life'>
 
 function partsOf(known: Known, life: ReplayStage['life']): Parts {
-  const { options, script, pending, timers, ids, reports } = known
-  const model = (name: string, id: string) =>
-    [name, waitingModel(id, pending, (call) => !script.isOpen && isLostAhead(script, call))] as const
+  const { options, script, pending, turns, timers, ids, reports } = known
+  const ahead = {
+    isLost: (call: string) => !script.isOpen && isLostAhead(script, call),
+    folded: () => script.at - turns.late.length,
+  }
+  const model = (name: string, id: string) => [name, waitingModel(id, pending, ahead)] as const
   const parts = wire(
     {
       store: followedStore(known, life),
@@ -176,11 +177,13 @@ function following(
         if (!known.lives.has(job.id)) take()
         const begin = () =>
           void begins(known, job).then((isBegun) => {
-            if (!isBegun) return
+            if (!isBegun) return turns.beginning.delete(job.id)
             take()
-            env.launch([job], log)
+            // One that is at work here still goes on by itself, or begins once it has come to rest.
+            if (log.watchers.has(job.id)) turns.beginning.delete(job.id)
+            return env.launch([job], log)
           })
-        launch(turns, status === 'running' ? null : job.id, begin)
+        launch(turns, job.id, { isNoted: status !== 'running', begin })
       }
     },
     toolset: (caller) =>
@@ -255,41 +258,26 @@ function followedStore(known: Known, life: ReplayStage['life']): Store {
     turns,
     ids,
   } = known
-  const early: Append[] = []
   return {
     ...store,
     claimJobs: (claim) => (life.isOver ? silence() : store.claimJobs(claim)),
     async append(append) {
       if (life.isOver) return silence()
-      if (!isRefused(turns, append)) await othersStored(turns, early, append)
       const stored = await appendInTurn(store, turns, append)
       if (!stored.ok) ids.takeBack()
       else {
-        const isNews = append.entries.some((entry) => !isRecorded(script, entry))
+        for (const change of append.jobs ?? [])
+          if (change.kind === 'create' && change.job === 'run' && change.owner !== null) turns.beginning.add(change.id)
         for (const entry of append.entries) takeStored(script, entry)
-        const isWrite = append.entries.every(({ job }) => job === append.fence?.job) && !isNews
-        await arrived(turns, { brought: broughtTo(turns, append, stored.jobs), isNews })
-        if (isWrite) await beforeEnd(turns, append.fence?.job ?? '')
+        if (append.fence !== undefined) {
+          // With it this process learns what others have stored.
+          await untilSeen(turns)
+          await beforeEnd(turns, append.fence.job)
+        }
       }
       return life.isOver ? silence() : stored
     },
   }
-}
-
-/** Resolves once the store has what the log has before an append. `early` are those that wait: each writer's are stored in its order. */
-async function othersStored(turns: Turns, early: Append[], append: Append): Promise<void> {
-  const ofWriter = ({ fence }: Append) => fence?.job === append.fence?.job
-  if (!isEarly(turns.script, append) && !early.some(ofWriter)) return
-  early.push(append)
-  while (isEarly(turns.script, append) || early.find(ofWriter) !== append) await moved(turns)
-  early.splice(early.indexOf(append), 1)
-}
-
-/** What an append brings to jobs that are at work here: neither its own writer, nor one that it just made or claimed. */
-function broughtTo({ jobs }: Turns, { entries, fence }: Append, rows: readonly JobRow[]): readonly Entry[] {
-  const isHere = (id: string) =>
-    rows.every((row) => row.id !== id || row.epoch === jobs.get(id)?.identity.epoch) && id !== fence?.job
-  return entries.filter(({ job, epoch }) => epoch === 0 && isHere(job))
 }
 
 /** The first entry that the store decides on: an end of a job. What was recorded before is folded already. */
@@ -313,7 +301,8 @@ async function appendInTurn(store: Store, turns: Turns, append: Append): Promise
     await moved(turns)
     return { ok: false, reason: 'moved', job: null }
   }
-  if (endIn(script, append) === undefined || nextIn(script) === null) return store.append(append)
+  // Awaited, so that appends are reported in the order in which they were stored.
+  if (endIn(script, append) === undefined || nextIn(script) === null) return await store.append(append)
   const { ifLastSeq: _, ...always } = append
   const stored = await store.append(always)
   // The refusal has cleared what woke the job; the log says that this was seen.

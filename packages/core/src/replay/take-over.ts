@@ -1,5 +1,4 @@
 /** Takes jobs of a replay over where the log goes on in a later epoch: their worker was lost, or had let them go. */
-import { endAllAsking } from '../job/lost-calls.ts'
 import { abortAll, type Job } from '../job/job.ts'
 import type { JobRow } from '../store/store.ts'
 import { attemptAhead, epochOf, isBrought } from './lookahead.ts'
@@ -80,13 +79,4 @@ async function claimUpTo(
     last = found
   }
   return last
-}
-
-/** Notes the model calls under way, as a process does that ends in order. */
-export function endInOrder({ turns }: ReplayStage, id: string): boolean {
-  const job = turns.jobs.get(id)
-  if (job === undefined) return false
-  endAllAsking(job as Job)
-  void job.writer.commit()
-  return true
 }

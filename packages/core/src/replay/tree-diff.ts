@@ -87,7 +87,7 @@ function treeOf(entries: readonly Entry[]): ReadonlyMap<string, Node> {
       node.tokens += (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0)
     } else if (type === 'end' && kind === 'agent') node.answered = entry.body.text
     else if (type === 'end' && kind === 'tool') node.answered = textOf(entry.body.result)
-    else if (type === 'error') node.answered = `${entry.body.code}: ${entry.body.detail}`
+    else if (type === 'error' && kind !== 'model') node.answered = `${entry.body.code}: ${entry.body.detail}`
   }
   return nodes
 }

@@ -1,19 +1,12 @@
 /** Decides when a job of a replay may go on: no earlier and no later than the log says it did. */
-import type { Problem } from '@witan/protocol'
-import type { Entry, ErrorBody } from '@witan/protocol/entries'
+import type { Entry } from '@witan/protocol/entries'
 import { liveJob } from '../conversation/state.ts'
-import { spend } from '../budget/budget.ts'
 import type { PacedJob } from '../job/environment.ts'
-import type { Job } from '../job/job.ts'
-import { circumstances } from '../job/task.ts'
-import { refusalOf, termsOf } from '../run/asking.ts'
-import { toolsOf } from '../run/caller.ts'
 import { decide, type Work } from '../run/decide.ts'
-import { isCutOff, isUnseen, leftToLose } from './arrivals.ts'
-import { attemptAhead, failureAhead, isBrought, isClosing, nextOfJob, onlyCloses, replyAhead } from './lookahead.ts'
-import { failureWords, toldCodes } from './outcomes.ts'
+import { asksBefore, isHere, isLate } from './late.ts'
+import { askedAt, attemptAhead, isBrought, isClosing, type ModelEntry, nextOfJob, outcomeAhead } from './lookahead.ts'
+import { toldCodes } from './outcomes.ts'
 import type { Pending } from './pending.ts'
-import type { Plan } from './plan.ts'
 import { aheadOfCall, aheadOfJob, isStored, nextIn, numberAhead, type Script } from './script.ts'
 
 /** The turns of the jobs of a replay, and what waits for the log to go on. */
@@ -22,45 +15,37 @@ export interface Turns {
   readonly pending: Pending
   /** The jobs at work. */
   readonly jobs: Map<string, PacedJob>
+  /** Jobs that have begun and not asked for a turn yet. */
+  readonly beginning: Set<string>
+  /** What another process brought, and is not folded here yet. */
+  late: readonly Entry[]
   /** Counts decisions, so that a caller sees whether anything happened. */
   count: number
   /** A job that may go on although the log does not show why. */
   forced: string | null
-  /** Appends whose report is held, as the plan of the replay says. */
-  readonly holds: Plan['holds']
-  /** The positions at which no model is asked and no tool is called, as the plan says. */
-  readonly pauses: Plan['pauses']
-  /** The positions behind the stored appends with entries that were not folded before, such as the end of a job. */
-  readonly stored: number[]
-  /** The appends whose reports are held, with the jobs that do not see yet what was brought to them. */
-  readonly arriving: Set<Arrival>
-  /** Set while jobs shall see what was brought to them. */
-  isReleased: boolean
   /** Called with each job that decides. */
   decides: (job: string) => void
   waiting: (() => void)[]
-  launches: (readonly [task: string, begin: () => void])[]
+  launches: (readonly [job: string, how: Launch])[]
 }
 
-/** A stored append whose report is held. */
-interface Arrival {
-  /** Its entries for other jobs that are at work here. */
-  readonly brought: readonly Entry[]
-  /** Whether a job must wait for the report once this is due. */
-  concerns(job: string): boolean
-  isDue(): boolean
+/** How a job begins, and whether it notes that it does. */
+export interface Launch {
+  readonly isNoted: boolean
+  readonly begin: () => void
 }
 
 /** The turns of a script. */
-export function createTurns(script: Script, pending: Pending, { holds, pauses }: Plan): Turns {
-  const none = { count: 0, forced: null, isReleased: false, decides: () => {}, waiting: [], launches: [] }
-  return { script, pending, holds, pauses, jobs: new Map(), stored: [], arriving: new Set(), ...none }
+export function createTurns(script: Script, pending: Pending): Turns {
+  const none = { count: 0, forced: null, decides: () => {}, waiting: [], launches: [] }
+  return { script, pending, jobs: new Map(), beginning: new Set(), late: [], ...none }
 }
 
 /** Null if the job may decide now. Else it stores what it has, and asks again once the log has moved. */
 export function turnOf(turns: Turns, job: PacedJob): Promise<void> | null {
   const { id } = job.identity
   turns.jobs.set(id, job)
+  turns.beginning.delete(id)
   const isForced = turns.forced === id
   if (isForced) turns.forced = null
   if (isForced || liveJob(job.log.state, id) === null || mayGoOn(turns, job)) {
@@ -85,14 +70,18 @@ export function wake(turns: Turns): void {
   turns.waiting = []
   turns.launches = []
   for (const resolve of waiting) resolve()
-  for (const [task, begin] of launches) launch(turns, task, begin)
+  for (const [job, how] of launches) launch(turns, job, how)
 }
 
-/** Begins a job once the log says that it runs. A task notes that at its beginning; of a run, null, nothing is noted. */
-export function launch(turns: Turns, task: string | null, begin: () => void): void {
+/** Begins a job once the log says that it runs. A task that did not run notes that at its beginning; of others nothing is noted. */
+export function launch(turns: Turns, job: string, { isNoted, begin }: Launch): void {
   const next = nextIn(turns.script)
-  if (task === null || next === null || (next.type === 'task' && next.job === task)) begin()
-  else turns.launches.push([task, begin])
+  const isNext = next?.type === 'task' && next.job === job
+  if (isNoted && next !== null && (!isNext || doesOneAsk(turns, null))) turns.launches.push([job, { isNoted, begin }])
+  else {
+    turns.beginning.add(job)
+    begin()
+  }
 }
 
 /** Lets a job decide once, whatever the log says. False if nothing waits. */
@@ -103,30 +92,10 @@ export function force(turns: Turns, job: string): boolean {
   return true
 }
 
-/**
- * Resolves when a stored append is reported: in the order of the log, and what was brought to jobs at work once the log shows that they see it.
- * What a job recorded before it saw that is stored behind it. `isNews`: the append has entries that are folded only now.
- */
-export async function arrived(
-  turns: Turns,
-  { brought, isNews }: { readonly brought: readonly Entry[]; readonly isNews: boolean },
-): Promise<void> {
-  const { script, arriving, holds, stored } = turns
-  const earlier = [...arriving]
-  const until = holds.get(script.at) ?? 0
-  if (isNews && script.difference === null) stored.push(script.at)
-  if (brought.length > 0 || until > 0) {
-    const isDue = () => {
-      if (turns.isReleased || nextIn(script) === null) return true
-      return script.at >= until && !brought.some((entry) => isUnseen(turns, entry))
-    }
-    const jobs = new Set(brought.map(({ job }) => job))
-    const arrival = { brought, concerns: (job: string) => until > 0 || jobs.has(job), isDue }
-    arriving.add(arrival)
-    while (!isDue()) await moved(turns)
-    setImmediate(() => arriving.delete(arrival))
-  }
-  while (earlier.some((one) => arriving.has(one))) await moved(turns)
+/** Resolves when what another process brought may be folded here. */
+export async function untilSeen(turns: Turns): Promise<void> {
+  const isSeen = () => turns.late.every((entry) => !isLate(turns, entry))
+  while (nextIn(turns.script) !== null && !isSeen()) await moved(turns)
 }
 
 /** Resolves when a job may know that all it recorded is stored: if it ends next, it has waited for that, and ends once the log has its end next. */
@@ -136,7 +105,7 @@ export async function beforeEnd(turns: Turns, id: string): Promise<void> {
   if (job === undefined || next === null || job.busy.size > 0 || next.epoch !== job.identity.epoch) return
   const isEnd = next.kind === 'agent' && next.type !== 'start'
   if (!isEnd && (next.type !== 'notice' || next.body.code !== 'PROTOCOL_UNFINISHED')) return
-  while (!turns.isReleased && nextIn(turns.script) !== null && !isTurnOf(turns, job.identity)) await moved(turns)
+  while (nextIn(turns.script) !== null && !isTurnOf(turns, job.identity)) await moved(turns)
 }
 
 /** Whether the next entry is one that this job records by itself, in this epoch: what a later owner records is not its own. */
@@ -149,7 +118,7 @@ export function isTurnOf(turns: Turns, { id, epoch }: { readonly id: string; rea
 /** Whether an entry is what a model or a tool under way gave. */
 export function isAnswer({ script, jobs, pending: { replies, tools } }: Turns, entry: Entry): boolean {
   const { type, kind, place, body } = entry
-  if (type === 'end' && kind === 'model') return true
+  if (kind === 'model') return type === 'end' || (body.spent && body.code !== 'MODEL_CALL_LOST')
   const job = jobs.get(entry.job)
   const isEnding = job !== undefined && (job.lifecycle.failure !== null || job.run?.cancelled === true)
   if (isEnding && isClosing(entry, entry.job)) return false
@@ -173,69 +142,95 @@ function isRefusedNext(script: Script, { job, epoch }: Entry): boolean {
   return false
 }
 
+/** Whether a job, other than this one, asks a model here, as the log shows, and has not asked yet. */
+export function doesOneAsk(turns: Turns, except: string | null): boolean {
+  if (turns.beginning.size > 0 && !turns.beginning.has(except ?? '')) return true
+  for (const [id, job] of turns.jobs) if (id !== except && asksHere(turns, job)) return true
+  return false
+}
+
+function asksHere(turns: Turns, job: PacedJob): boolean {
+  const { script, pending } = turns
+  const { identity, run, lifecycle } = job
+  if (!isHere(job) || run.cancelled || lifecycle.failure !== null) return false
+  for (const call of run.calls.values()) {
+    if (!call.active || call.slots.length > 0 || pending.replies.has(call.place.call)) continue
+    if (!isQuiet(script, { kind: 'think', call }, job)) continue
+    const outcome = outcomeAhead(script, { call: call.place.call, epoch: identity.epoch, orSummary: true })
+    if (outcome !== null && isDue(turns, job, outcome) && outcome.seq > script.at + 1) return true
+  }
+  return false
+}
+
 function mayGoOn(turns: Turns, job: PacedJob): boolean {
   const { script } = turns
   const { id, epoch } = job.identity
   if (script.difference !== null || script.isOpen) return true
-  for (const arrival of turns.arriving) if (arrival.isDue() && arrival.concerns(id)) return false
+  // What is folded next may change the decision.
+  if (turns.late.some((entry) => !isLate(turns, entry))) return false
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   switch (decided.kind) {
     case 'busy':
       return true
     case 'wait':
-      return parksNow(turns, job)
+      return parksNow(turns, job) && !doesOneAsk(turns, id)
     case 'stop':
       return isTurnOf(turns, job.identity)
     case 'finish':
+      if (doesOneAsk(turns, id)) return false
       // An end wakes others; the log shows nothing of a park before it.
       return isTurnOf(turns, job.identity) && !doesOnePark(turns, [...turns.jobs.keys()])
     default:
       // What it did until its process died was not stored.
       if ((nextOfJob(script, id)?.epoch ?? epoch) > epoch) return false
-      if (!decided.work.every(({ kind }) => kind === 'think' || kind === 'act')) return isTurnOf(turns, job.identity)
+      if (!decided.work.every(({ kind }) => kind === 'think' || kind === 'act'))
+        return isTurnOf(turns, job.identity) && !doesOneAsk(turns, id)
       return startsNow(turns, job, decided.work)
   }
 }
 
 /** Whether models are asked and tools are called now, as far as the log shows. */
 function startsNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
-  if (!all.every((work) => isQuiet(turns.script, work, job))) return isTurnOf(turns, job.identity)
-  if (turns.pauses.has(turns.script.at)) return false
-  const begun: Begun = { thinking: 0, offering: 0, lost: 0 }
-  return all.every((work) => {
-    if (work.kind === 'think') return asksRight(turns, work, { job, begun })
-    return work.kind !== 'act' || isAllowed(turns, work, { job, begun })
-  })
+  if (!all.every((work) => isQuiet(turns.script, work, job)))
+    return isTurnOf(turns, job.identity) && !doesOneAsk(turns, job.identity.id)
+  return isAskedNow(turns, job, all)
 }
 
-/** Whether the budget allows the model calls of a tool now, if it makes any and is not cut off. While the tool runs, it counts them. */
-function isAllowed(
-  { script }: Turns,
-  { id, slot: { owner, name } }: Work & { readonly kind: 'act' },
-  { job, begun }: { readonly job: PacedJob; readonly begun: Begun },
-): boolean {
-  const tool = toolsOf(owner, job as Job).toolset.get(name)
-  const calls = tool === undefined || tool.immediate ? 0 : (tool.modelCalls ?? 0)
-  if (calls === 0) return true
-  begun.thinking += calls
-  const end = nextOfItsOwn(script, id, job.identity.epoch)
-  if (end !== null && isClosing(end, end.job)) return true
-  const now = circumstances(job as Job)
-  return spend(job.run, owner, { ...now, thinking: now.thinking + begun.thinking }).kind !== 'refused'
+/**
+ * Whether models were asked here, as the log shows: each call has its reply, or why it has none, and that says how much came since its request. A job
+ * that begins several calls begins all of them at once.
+ */
+function isAskedNow(turns: Turns, job: PacedJob, all: readonly Work[]): boolean {
+  const { script } = turns
+  let [isNow, isLater] = [false, false]
+  for (const work of all) {
+    if (work.kind !== 'think') isNow = true
+    else {
+      const asked = { call: work.call.place.call, epoch: job.identity.epoch, orSummary: true as const }
+      const outcome = outcomeAhead(script, asked)
+      if (outcome !== null && isDue(turns, job, outcome)) isNow = true
+      else if (outcome !== null) isLater = true
+      else if (endsIn(script, asked)) return false
+    }
+  }
+  return isNow || !isLater
 }
 
-/** What begins with a model call or a tool in one go: model calls, those that are offered tools, and those that get no reply. */
-interface Begun {
-  thinking: number
-  offering: number
-  lost: number
+/** Whether a model is asked here. */
+function isDue(turns: Turns, job: PacedJob, outcome: ModelEntry): boolean {
+  return askedAt(outcome) <= turns.script.at || asksBefore(turns, job)
+}
+
+/** Whether a call is over in this epoch: its model was not asked any more. */
+function endsIn(script: Script, { call, epoch }: { readonly call: string; readonly epoch: number }): boolean {
+  const next = aheadOfCall(script, call).next().value
+  return next !== undefined && next.epoch === epoch
 }
 
 /** Whether a job waits, and its next entry shows that it parks before anything wakes it. */
 function isParking(turns: Turns, id: string): boolean {
   const job = turns.jobs.get(id)
-  if (job === undefined || turns.isReleased || liveJob(job.log.state, id) === null || job.run.grant !== null)
-    return false
+  if (job === undefined || liveJob(job.log.state, id) === null || job.run.grant !== null) return false
   const { kind } = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   return kind === 'wait' && nextOfJob(turns.script, id) !== null && parksNow(turns, job)
 }
@@ -267,9 +262,7 @@ function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
   if (entry === null) return true
   if (work.kind === 'act') return entry.type !== 'error' || !atOnce.has(entry.body.code)
   if (entry.type === 'notice' && !isClosing(entry, entry.job)) return isOfModel(entry)
-  const isOver = entry.kind === 'agent' && entry.type !== 'start'
-  if (!isOver || failureWords(entry.body as ErrorBody) !== null) return true
-  return failureAhead(script, entry.job)?.code !== 'BUDGET_EXCEEDED' || isRefused(script, job)
+  return entry.type !== 'error' || entry.kind !== 'model' || entry.body.spent
 }
 
 /**
@@ -288,42 +281,7 @@ function nextOfItsOwn(script: Script, call: string, epoch: number): Entry | null
 /** Errors of a tool call that is not made. */
 const atOnce: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
 
-/** Whether a model call now, after those `begun` with it, would read as many messages and be offered tools as the log says it was. */
-function asksRight(
-  turns: Turns,
-  { call }: Work & { readonly kind: 'think' },
-  { job, begun }: { readonly job: PacedJob; readonly begun: Begun },
-): boolean {
-  const { script } = turns
-  const asked = { call: call.place.call, epoch: job.identity.epoch }
-  const reply = replyAhead(script, asked)
-  const now = circumstances(job as Job)
-  const at = { ...now, thinking: now.thinking + 1 + begun.thinking, offering: now.offering + begun.offering }
-  const { allowance, isToolless } = termsOf(call, job as Job, at)
-  begun.thinking += 1
-  if (allowance.kind === 'tools' && !isToolless) begun.offering += 1
-  if (reply === null) {
-    if (!isCutOff(script, asked)) return allowance.kind !== 'refused'
-    if (allowance.kind === 'refused') return failsWith(script, job, refusalOf(allowance, job as Job))
-    begun.lost += 1
-    return (leftToLose(turns, job) ?? begun.lost) >= begun.lost
-  }
-  if (reply.taken > call.document.inbox.length || allowance.kind === 'refused') return false
-  return call.final !== null || (allowance.kind === 'tools') === (reply.finishReason !== 'iteration_limit')
-}
-
-/** Whether a job fails with this in the end. A refusal says what was spent, which shows which ends of tasks the job had seen. */
-function failsWith(script: Script, { identity: { id } }: PacedJob, { detail }: Problem): boolean {
-  return failureAhead(script, id)?.detail === detail
-}
-
-/** Whether an entry comes of a model call that is under way: what its adapter says of it, or how it failed. */
-function isOfModel({ type, kind, body }: Entry): boolean {
-  if (type === 'error' && kind === 'agent') return failureWords(body) !== null
+/** Whether an entry comes of a model call that is under way: what its adapter says of it. */
+function isOfModel({ type, body }: Entry): boolean {
   return type === 'notice' && (body.code === 'USAGE_INCOMPLETE' || toldCodes.has(body.code))
-}
-
-/** Whether the budget refuses a model call now. That fails the run at once: it only closes what it has begun. */
-function isRefused(script: Script, { identity: { id } }: PacedJob): boolean {
-  return failureAhead(script, id)?.code === 'BUDGET_EXCEEDED' && onlyCloses(script, id)
 }

@@ -20,7 +20,7 @@ import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
 import { type CallUnderWay, type Job, record } from '../job/job.ts'
-import { endAsking } from '../job/lost-calls.ts'
+import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 /** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
@@ -62,7 +62,7 @@ async function effect(invocation: Invocation): Promise<void> {
   const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
   if (!passed.ok) return take(invocation, failed(passed.code, passed.detail))
   const asking = beginAsking(invocation)
-  let outcome: ResultOutcome | PendingOutcome
+  let outcome: ResultOutcome | PendingOutcome | null = null
   try {
     outcome = await (asking === null
       ? invoke(invocation, passed.arguments)
@@ -70,7 +70,7 @@ async function effect(invocation: Invocation): Promise<void> {
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
   } finally {
     // Just before the outcome is recorded: a decision in between would count neither the call nor what it spent.
-    if (asking !== null) stopAsking(invocation, asking)
+    if (asking !== null) stopAsking(invocation, asking, outcome)
   }
   return take(invocation, outcome)
 }
@@ -108,15 +108,34 @@ async function withinBudget(
 function beginAsking({ slot, tool: { modelCalls = 0 }, job }: Invocation): CallUnderWay | null {
   if (modelCalls === 0) return null
   // An earlier owner of the job may have asked already.
-  const asking = { call: slot.owner, isAsking: false, isLost: slot.epoch < job.identity.epoch }
+  const { owner } = slot
+  const asking: CallUnderWay = {
+    call: owner,
+    purpose: 'progress',
+    modelId: owner.model,
+    folded: null,
+    isAsking: false,
+    isLost: slot.epoch < job.identity.epoch,
+  }
   job.meter.asking += modelCalls
   job.lifecycle.modelCalls.push(asking)
   return asking
 }
 
-function stopAsking({ tool: { modelCalls = 0 }, job }: Invocation, asking: CallUnderWay): void {
+function stopAsking(
+  { tool: { modelCalls = 0 }, job, controller }: Invocation,
+  asking: CallUnderWay,
+  outcome: ResultOutcome | PendingOutcome | null,
+): void {
   job.meter.asking -= modelCalls
-  endAsking(job, asking)
+  endAsking(job, asking, asking.isAsking ? noReplyOf(outcome, controller.signal) : null)
+}
+
+/** Why a request that a tool made has no reply. */
+function noReplyOf(outcome: ResultOutcome | PendingOutcome | null, signal: AbortSignal): NoReply {
+  const failure = outcome?.kind === 'result' ? outcome.failure : null
+  if (signal.aborted || failure === null) return cutOff
+  return { code: 'MODEL_CALL_FAILED', detail: failure.detail }
 }
 
 /** Records what the tool waits for. Nothing of the call stays in memory. */

@@ -12,6 +12,7 @@ import type { ModelMessage } from '../model/message.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import { asksOutput } from '../model/output.ts'
 import { type CallUnderWay, failRun, type Job, record } from '../job/job.ts'
+import { recordNoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
@@ -37,7 +38,6 @@ export interface Asking extends CallUnderWay {
   readonly heard: readonly string[]
   readonly attempt: number
   readonly startedAt: number
-  /** What was folded when the request was made. */
   readonly folded: number
 }
 
@@ -47,17 +47,23 @@ const nobody: readonly string[] = []
 export function askingOf(call: AgentCall, job: Job): Asking | null {
   const startedAt = job.env.clock.now()
   const { allowance, isClosing, isToolless } = termsOf(call, job, circumstances(job, startedAt))
+  const asked = { call, purpose: isClosing ? ('output' as const) : null, folded: null }
   if (allowance.kind === 'refused') {
-    failRun(job, refusalOf(allowance, job))
+    const refusal = refusalOf(allowance, job)
+    const { detail } = refusal
+    recordNoReply(job, { ...asked, modelId: call.model }, { code: 'BUDGET_EXCEEDED', detail, spent: false })
+    failRun(job, refusal)
     return null
   }
   const { system, toolset, offers } = toolsOf(call, job)
   const { messages, taken } = modelView(call, system)
   const model = modelFor(call, job, messages)
   if (model === null) {
+    const detail = `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`
+    recordNoReply(job, { ...asked, modelId: call.model }, { code: 'MODEL_UNKNOWN', detail, spent: false })
     failCall(call, job, {
       code: 'MODEL_UNKNOWN',
-      detail: `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`,
+      detail,
       hint: 'Configure the connection, or change the model of the agent.',
     })
     return null
@@ -79,6 +85,8 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
     attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
     startedAt,
     folded: job.log.state.folded,
+    purpose: asked.purpose,
+    modelId: model.id,
     isAsking: false,
     isLost: false,
   }

@@ -74,7 +74,6 @@ function endOf(call: AgentCall, job: Job, usage: ReadonlyMap<string, UsageCounte
       usage: usageOf(usage),
       backgroundTasks: tasksOf(call, job),
       ...earlierOf(call),
-      ...lostOf(call, job),
     },
   }
 }
@@ -96,11 +95,6 @@ function tasksOf(call: AgentCall, job: Job): readonly string[] {
   if (job.run.tasks.length === 0) return []
   const own = isTop(call) ? job.run.tasks : job.run.tasks.filter(({ place }) => place.parentCall === call.place.call)
   return own.map(({ place }) => place.call)
-}
-
-/** The number of lost model calls, which only the end of the root call holds. */
-function lostOf(call: AgentCall, { meter: { lost } }: Job): { readonly lost?: number } {
-  return isTop(call) && lost > 0 ? { lost } : {}
 }
 
 function finishReasonOf(call: AgentCall): RunResult['finishReason'] {
@@ -221,7 +215,7 @@ function failureOf(job: Job, failure: Problem): EntryContent {
   return {
     type: 'error',
     kind: 'agent',
-    body: { code: failure.code, detail: failure.detail, usage: usageOf(root.usage), ...lostOf(root, job) },
+    body: { code: failure.code, detail: failure.detail, usage: usageOf(root.usage) },
   }
 }
 
@@ -231,7 +225,7 @@ function cancelledOf(job: Job, call: AgentCall = job.run.root): EntryContent {
   return {
     type: 'end',
     kind: 'agent',
-    body: { text: '', output: null, finishReason: 'cancelled', usage, backgroundTasks, ...lostOf(call, job) },
+    body: { text: '', output: null, finishReason: 'cancelled', usage, backgroundTasks },
   }
 }
 

@@ -15,7 +15,7 @@ import { readReply } from '../model/read-reply.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { endAsking } from '../job/lost-calls.ts'
+import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
@@ -64,9 +64,9 @@ async function summaryOf(
   const model = job.env.model(call.model)
   if (model === null) return null // the answer itself will say so
   const startedAt = job.env.clock.now()
-  const { folded } = job.log.state
   const scrub = call.scrub ?? ((text: string) => text)
-  const state = { call, isAsking: false, isLost: false }
+  const { folded } = job.log.state
+  const state = { call, purpose: 'summary' as const, modelId: model.id, folded, isAsking: false, isLost: false }
   job.lifecycle.modelCalls.push(state)
   let reply: ModelReply | null = null
   let failure: unknown = null
@@ -78,11 +78,11 @@ async function summaryOf(
   }
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== null && !signal.aborted) state.isAsking = false
-  endAsking(job, state)
-  if (signal.aborted) return null
   const behind = job.log.state.folded - folded
+  endAsking(job, state, noReplyOf(reply, { failure, signal }))
+  if (signal.aborted) return null
   if (reply === null) {
-    tell(call, job, failure instanceof Error ? failure.message : 'the model could not be called')
+    tell(call, job, wordsOf(failure))
     return null
   }
   recordReply(call, job, {
@@ -96,6 +96,18 @@ async function summaryOf(
   if (summary !== '') return trim.resultPrefix + summary
   tell(call, job, 'the model gave no summary')
   return null
+}
+
+function noReplyOf(
+  reply: ModelReply | null,
+  { failure, signal }: { readonly failure: unknown; readonly signal: AbortSignal },
+): NoReply | null {
+  if (signal.aborted) return cutOff
+  return reply === null ? { code: 'MODEL_CALL_FAILED', detail: wordsOf(failure) } : null
+}
+
+function wordsOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : 'the model could not be called'
 }
 
 /** How many times a transcript that is too long for its model is halved. */

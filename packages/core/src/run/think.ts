@@ -11,7 +11,7 @@ import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { endAsking } from '../job/lost-calls.ts'
+import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
 import { type Asking, askingOf } from './asking.ts'
 import { takeReply } from './take-reply.ts'
 import { createReasoning } from './reasoning.ts'
@@ -53,7 +53,6 @@ async function trim(cut: Cut | null, { call, job, signal }: Thinking): Promise<b
 async function trimAndAsk(refusal: Failure, thinking: Thinking): Promise<void> {
   const { call, job, signal } = thinking
   if (!(await trim(cutAll(call, job.run), thinking))) return failThink(call, job, refusal)
-  job.meter.lost += 1 // refused, and counted all the same
   const still = await ask(call, job, signal)
   if (still !== null) failThink(call, job, still)
 }
@@ -96,11 +95,8 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== undefined && !signal.aborted) asking.isAsking = false
   if (asking.holdsRound) meter.offering -= 1
-  endAsking(job, asking)
-  if (signal.aborted) {
-    meter.lost += 1 // nobody waits for the reply, but it is paid for
-    return failLate(call, job, { signal, model: asking.model.id })
-  }
+  endAsking(job, asking, noReplyOf(failure, signal))
+  if (signal.aborted) return failLate(call, job, { signal, model: asking.model.id })
   if (failure !== null && troubleIn(failure) === 'context') return failure
   if (failure !== null) failThink(call, job, failure)
   else {
@@ -120,6 +116,17 @@ function failLate(
   return null
 }
 
+/** Null if there is a reply that somebody waits for. */
+function noReplyOf(failure: Failure | null, signal: AbortSignal): NoReply | null {
+  if (isTimeOver(signal)) return { ...cutOff, detail: wordsOf(signal.reason) }
+  if (signal.aborted) return cutOff
+  return failure === null ? null : { code: codeOf(troubleIn(failure)), detail: wordsOf(failure.error) }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown trouble'
+}
+
 function troubleIn({ error }: Failure): CallTrouble | null {
   return error instanceof ModelCallError ? error.trouble : null
 }
@@ -127,10 +134,9 @@ function troubleIn({ error }: Failure): CallTrouble | null {
 function failThink(call: AgentCall, job: Job, failure: Failure): void {
   const { error, model } = failure
   const trouble = troubleIn(failure)
-  const words = error instanceof Error ? error.message : 'unknown trouble'
   failCall(call, job, {
     code: codeOf(trouble),
-    detail: `Model \`${model}\` could not be called: ${words}`,
+    detail: `Model \`${model}\` could not be called: ${wordsOf(error)}`,
     hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
   job.busy.delete(call.place.call)

@@ -96,7 +96,7 @@ function take(reading: Reading, entry: Entry): void {
     else if (entry.body.background === undefined || place.call === reading.job) agentStarted(reading, entry)
     return
   }
-  if (entry.type === 'end' && entry.kind === 'model') return replied(reading, entry)
+  if (entry.kind === 'model') return entry.type === 'end' ? replied(reading, entry) : undefined
   const call = reading.calls.get(place.call)
   if ((entry.type === 'end' || entry.type === 'error') && call !== undefined) return ended(reading, entry, call)
   happened(reading, entry)

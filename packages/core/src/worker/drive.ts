@@ -33,7 +33,7 @@ export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
   }
   const detail = `A worker was lost; attempt ${row.attempts} goes on from the log.`
   record(job, job.run.root.place, { type: 'notice', kind: null, body: { code: 'RUN_RECOVERED', detail } })
-  job.meter.lost += noteWaiting(job)
+  noteWaiting(job)
   faultPoint('taken-over')
   const isStuck = row.attempts > mostInARow
   if (!isStuck && job.run.recovered < mostInAll) return

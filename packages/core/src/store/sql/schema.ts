@@ -317,6 +317,9 @@ select c.number, coalesce((select max(e.key) & 1048575 from entries e
 from conversations c order by c.number desc limit 1;
 `
 
+/** Logs have entries from here on that earlier versions do not know. */
+const noReplies = 'select 1'
+
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
@@ -347,6 +350,7 @@ const steps: readonly string[] = [
   usageMarks,
   changed,
   unlinked,
+  noReplies,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

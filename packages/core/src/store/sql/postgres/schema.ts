@@ -284,6 +284,12 @@ export interface Migration {
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table {s}.agent_revisions add column if not exists changed text'
 
+/** Here a long conversation is stored in one transaction. This migration keeps the versions of both stores equal. */
+const unlinked = 'select 1'
+
+/** A model call without a reply is an entry from here on, which earlier versions would take for something else. */
+const noReplies = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -305,6 +311,8 @@ const steps: readonly Migration[] = [
   { sql: usage, worksFrom: 12 },
   { sql: usageMarks, worksFrom: 12 },
   { sql: changed, worksFrom: 15 },
+  { sql: unlinked, worksFrom: 15 },
+  { sql: noReplies, worksFrom: 17 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
