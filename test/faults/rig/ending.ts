@@ -3,7 +3,7 @@ import type { Entry } from '@witan/protocol/entries'
 import type { StoredConversation } from './evidence.ts'
 
 /**
- * Every entry by what it says and where, but for notices, in no order: parallel branches may come in any. An effect whose outcome is
+ * Every entry by what it says and where, but for notices and lost model calls, in no order: parallel branches may come in any. An effect whose outcome is
  * unknown counts as done: the script goes on alike, and the history says which it was.
  */
 export function endingOf({ entries, jobs }: StoredConversation): readonly string[] {
@@ -36,6 +36,8 @@ function contentOf(entry: Entry, entries: readonly Entry[]): unknown {
       if (entry.kind === 'tool') return ['gives', entry.body.result]
       return ['says', entry.body.text, entry.body.toolCalls.map(({ name }) => name)]
     case 'error':
+      // A model call that was under way when its process ended is made again.
+      if (entry.kind === 'model' && entry.body.code === 'MODEL_CALL_LOST') return null
       return entry.body.code === 'OUTCOME_UNKNOWN'
         ? ['gives', `${toolOf(entry, entries)} ok`]
         : [entry.kind, entry.body.code]
