@@ -185,10 +185,10 @@ function plain({ messages, createdAt: _created, lastMessageAt: _last, ...rest }:
   return { ...rest, messages: messages.map(({ seq: _seq, date: _date, ...message }) => message) }
 }
 
-/** Every event by what it says and where, but for notices, in no order: parallel branches may come in any. */
+/** Every event by what it says and where, but for notices and model calls that were cut off, in no order: parallel branches may come in any. */
 function treeOf(events: readonly AnyEvent[]): readonly string[] {
   return events
-    .filter(({ type }) => type !== 'notice')
+    .filter(({ type, kind }) => type !== 'notice' && (type !== 'error' || kind !== 'model'))
     .map(({ type, kind, agentPath, author, document, content }) =>
       JSON.stringify(withoutComplete([type, kind, agentPath, author, document, withoutIds(content)])),
     )
