@@ -21,8 +21,6 @@ export interface Turns {
   late: readonly Entry[]
   /** Counts decisions, so that a caller sees whether anything happened. */
   count: number
-  /** A job that may go on although the log does not show why. */
-  forced: string | null
   /** Called with each job that decides. */
   decides: (job: string) => void
   waiting: (() => void)[]
@@ -37,7 +35,7 @@ export interface Launch {
 
 /** The turns of a script. */
 export function createTurns(script: Script, pending: Pending): Turns {
-  const none = { count: 0, forced: null, decides: () => {}, waiting: [], launches: [] }
+  const none = { count: 0, decides: () => {}, waiting: [], launches: [] }
   return { script, pending, jobs: new Map(), beginning: new Set(), late: [], ...none }
 }
 
@@ -46,9 +44,7 @@ export function turnOf(turns: Turns, job: PacedJob): Promise<void> | null {
   const { id } = job.identity
   turns.jobs.set(id, job)
   turns.beginning.delete(id)
-  const isForced = turns.forced === id
-  if (isForced) turns.forced = null
-  if (isForced || liveJob(job.log.state, id) === null || mayGoOn(turns, job)) {
+  if (liveJob(job.log.state, id) === null || mayGoOn(turns, job)) {
     turns.count += 1
     turns.decides(id)
     const number = numberAhead(turns.script, job.identity)
@@ -82,14 +78,6 @@ export function launch(turns: Turns, job: string, { isNoted, begin }: Launch): v
     turns.beginning.add(job)
     begin()
   }
-}
-
-/** Lets a job decide once, whatever the log says. False if nothing waits. */
-export function force(turns: Turns, job: string): boolean {
-  if (turns.waiting.length === 0) return false
-  turns.forced = job
-  wake(turns)
-  return true
 }
 
 /** Resolves when what another process brought may be folded here. */
