@@ -100,7 +100,7 @@ describe('files of a prompt', () => {
     await refuse('x'.repeat(1_100_000), 'BODY_TOO_LARGE', /beside its files; the limit is 1048576/)
     await refuse([text('x'.repeat(1_100_000)), file(png)], 'BODY_TOO_LARGE', /beside its files; the limit is 1048576/)
     const many = Array.from({ length: 400_000 }, () => ({}))
-    await refuse(many, 'BODY_TOO_LARGE', /beside its files/)
+    await refuse(many, 'BODY_TOO_LARGE', /more than 100000 values/)
     const direct = await stage.witan.call('POST', '/api/v1/agents/batch', { body: { agents: [half] } })
     assertProblem(direct, { status: 413, code: 'BODY_TOO_LARGE' })
   })

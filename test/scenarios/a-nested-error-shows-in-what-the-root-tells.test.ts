@@ -27,7 +27,9 @@ async function live(stage: Stage) {
 }
 
 const errorsOf = (events: readonly AnyEvent[]) =>
-  events.filter(({ type }) => type === 'error').map(({ agentPath, content }) => [agentPath, content['code']])
+  events
+    .filter(({ type, kind }) => type === 'error' && kind !== 'model')
+    .map(({ agentPath, content }) => [agentPath, content['code']])
 
 test('[E76] [F34] an error that a parent can mend is left out of a terse stream; its words are in the root’s end and in the log', async () => {
   const stage = createStage({

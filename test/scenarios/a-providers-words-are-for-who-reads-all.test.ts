@@ -105,6 +105,9 @@ const happenings: Readonly<Record<string, number>> = {
   ...{ caller: 1, buyer: 1, spare: 1, long: 3 },
 }
 
+/** Where a text that is written for a model quotes the error, and everybody who may read that text reads it: the report of a task, and a failed hand-over. */
+const quoting: readonly string[] = ['boss', 'desk']
+
 const model = scriptedModel([
   (request) => (systemText(request) === 'You condense.' || playerOf(request) === '' ? broken() : undefined),
   cast(plays),
@@ -283,7 +286,7 @@ describe('[D17] a provider’s words', async () => {
       assert.doesNotMatch(answer, secret)
     })
 
-  for (const [name, ids] of found)
+  for (const [name, ids] of [...found].filter(([one]) => !quoting.includes(one)))
     for (const [who, [id, roles, readsAll]] of Object.entries(readers))
       test(`${name}: ${who} ${readsAll ? 'finds them' : 'reads none of them'}`, async () => {
         let all = ''

@@ -1,6 +1,6 @@
 /** Folds tasks: their grants, the budget that returns to their tree, and the ends to report. */
 import type { AgentEndBody, ErrorBody, TaskGrant } from '@witan/protocol/entries'
-import { plainDetail, roundCost } from '@witan/protocol/entries'
+import { roundCost } from '@witan/protocol/entries'
 import { type Spending, spentBy } from '../budget/budget.ts'
 import { callersView, type Gathered, isTextAndError } from './callers-view.ts'
 import { answerText } from './fold-hand-over.ts'
@@ -83,7 +83,7 @@ export function endedTask({ root, principal }: LiveJob, body: AgentEndBody | Err
 
 /** The answer of a task in its own result. */
 function ownAnswer(body: AgentEndBody | ErrorBody): unknown {
-  return 'code' in body ? plainDetail(body) : (body.output ?? body.text)
+  return 'code' in body ? body.detail : (body.output ?? body.text)
 }
 
 /** The answer in the form that the edge sets: with all texts, or with text and error [K20, K21]. */
@@ -116,6 +116,6 @@ function add(to: Spending, { modelCalls, iterations, tokens, costUsd }: Spending
 export function noteEnd(state: ConversationState, run: LiveJob, body: AgentEndBody | ErrorBody): void {
   if (run.tasks.length === 0) return
   const id = run.root.place.call
-  if ('code' in body) state.badEnds.set(id, `failed: ${plainDetail(body)}`)
+  if ('code' in body) state.badEnds.set(id, `failed: ${body.detail}`)
   else if (body.finishReason === 'cancelled') state.badEnds.set(id, 'was cancelled')
 }

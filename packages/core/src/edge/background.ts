@@ -1,7 +1,6 @@
 /** The tools of an agent with background tasks: read their result, ask for progress, send messages, cancel [F24–F28]. */
 import { isWitanError, type Task } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
-import { plainDetail } from '@witan/protocol/entries'
 import type { TaskControl } from '../task/control.ts'
 import { failed, type Outcome, result } from '../tool/outcome.ts'
 import { checkSchema, type JsonSchema } from '../tool/schema.ts'
@@ -81,8 +80,7 @@ function standing({ taskId: id, status, text, output, error }: Task): Readonly<R
   const base = { status, task_id: id }
   if (status === 'completed') return { ...base, result: output ?? text }
   if (error === null) return base
-  const why = plainDetail(error)
-  return output === null ? { ...base, error: why } : { ...base, result: output, error: why }
+  return output === null ? { ...base, error: error.detail } : { ...base, result: output, error: error.detail }
 }
 
 const resultTool = (control: TaskControl): RunningTool =>

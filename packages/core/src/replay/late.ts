@@ -5,7 +5,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import { holderOf } from '../conversation/state.ts'
 import type { PacedJob } from '../job/environment.ts'
-import { askedAt, isClosing, nextOfCall, outcomeAhead } from './lookahead.ts'
+import { askedAt, isClosing, nextOfCall } from './lookahead.ts'
 import { aheadOfCall, aheadOfJob, nextIn, type Script } from './script.ts'
 import type { Pending } from './pending.ts'
 

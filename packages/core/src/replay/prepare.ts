@@ -16,7 +16,6 @@ import { notReplayable, type Replayed } from './bring.ts'
 import { agentsIn, usedRevisions } from '../runtime/export/definitions.ts'
 import type { Contents } from './give.ts'
 import { withPseudonyms } from '../runtime/export/pseudonyms.ts'
-import { withPlainDetails } from './plain-details.ts'
 import { createReplayStage, type ReplayStage } from './stage.ts'
 import { createScript } from './script.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
@@ -234,7 +233,7 @@ export async function readReplaySource(
   const whole = await asRead(async () => collected(await withPseudonyms(opened(one.snapshot), agentsIn(own))))
   return {
     database,
-    whole: { ...whole, entries: withPlainDetails(whole.entries) },
+    whole,
     definitions: own,
     tools: runtime?.tools ?? [],
     limits: {

@@ -250,6 +250,8 @@ function isQuiet(script: Script, work: Work, job: PacedJob): boolean {
   if (entry === null) return true
   if (work.kind === 'act') return entry.type !== 'error' || !atOnce.has(entry.body.code)
   if (entry.type === 'notice' && !isClosing(entry, entry.job)) return isOfModel(entry)
+  // A history is cut before the model is asked.
+  if (entry.type === 'summary') return false
   return entry.type !== 'error' || entry.kind !== 'model' || entry.body.spent
 }
 

@@ -8,7 +8,6 @@ import {
   type UsageCounters,
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
-import { plainDetail } from '@witan/protocol/entries'
 import { type AgentCall, endsWith, holderOf, isTop, type Slot } from '../conversation/state.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
@@ -119,7 +118,7 @@ export function failCall(
     const { usage } = content.body as AgentEndBody
     record(job, at.place, { type: 'error', kind: 'agent', body: { code: why.code, detail, usage } })
   }
-  if (last.handOver !== null) giveBack(last, job, { speaker: call, failure: plainDetail({ ...why, detail }) })
+  if (last.handOver !== null) giveBack(last, job, { speaker: call, failure: detail })
 }
 
 /** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */
