@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
 import { defineAgent } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
-import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
+import { askingServer } from './support/asking-server.ts'
 import { closePages, missing, openBrowser, openPage } from './support/browser.ts'
 
 const asks = (id: string, name: string, args: object) =>
@@ -47,11 +48,7 @@ describe('the page of an agent', { skip: missing() }, () => {
   let browser: Browser
   let server: WitanServer
   before(async () => {
-    const config = await loadConfig({
-      file: new URL('./support/asking.config.ts', import.meta.url).pathname,
-      env: { WITAN_LOG_LEVEL: 'error', WITAN_PORT: '0', WITAN_STORE_URL: 'memory:', WITAN_AUTH_MODE: 'none' },
-    })
-    server = await startServer({ ...config, agents })
+    server = await askingServer(agents)
     browser = await openBrowser()
   })
   after(async () => {

@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
 import { defineAgent } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
-import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { WitanServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
+import { askingServer } from './support/asking-server.ts'
 import { closePages, missing, openBrowser, openPage, inspect } from './support/browser.ts'
 
 const usage = { inputTokens: 12_000, outputTokens: 3_000, cachedInputTokens: 0, reasoningTokens: 0 }
@@ -43,11 +44,7 @@ describe('the health page', { skip: missing() }, () => {
   let browser: Browser
   let server: WitanServer
   before(async () => {
-    const config = await loadConfig({
-      file: new URL('./support/asking.config.ts', import.meta.url).pathname,
-      env: { WITAN_LOG_LEVEL: 'error', WITAN_PORT: '0', WITAN_STORE_URL: 'memory:', WITAN_AUTH_MODE: 'none' },
-    })
-    server = await startServer({ ...config, agents: [clerk] })
+    server = await askingServer([clerk])
     browser = await openBrowser()
   })
   after(async () => {

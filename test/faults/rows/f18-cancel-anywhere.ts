@@ -9,7 +9,7 @@ import { tell, untilIdle } from '../rig/stories.ts'
 /** How often on each store, and how many at once. */
 const trials = { pr: 40, full: 750 }
 const beside = 6
-/** A server on a busy machine may be asked for a moment later; a run that goes on after its cancel asks for as long as it lasts. */
+/** A model may still be asked for this many ms after a cancel, and for as long as the machine is late. A run that missed its cancel asks on and on. */
 const graceMs = 750
 const tree = 'clerk:book mid:leaf:book,read+leaf:act+bad:late pay'
 /** So many events it has. */

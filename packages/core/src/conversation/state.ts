@@ -13,7 +13,6 @@ import type { Exchanges } from '../tool/exchange.ts'
 import type { StepPlace, WorkflowStep } from '../agent/workflow/workflow-step.ts'
 import type { Spending } from '../budget/budget.ts'
 import type { Principal } from '../identity/principal.ts'
-import type { ModelMessage } from '../model/message.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/person.ts'
 import type { Naming } from '../parameter/known-people.ts'
@@ -24,9 +23,9 @@ import type { Artifacts } from './fold-artifacts.ts'
 import type { Stored } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
 import type { EndedTask, StartedTask } from './task-state.ts'
+import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
-import type { ReadIds } from './read-ids.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
 /** The state of a tool call in the current step. */
@@ -259,29 +258,6 @@ export interface CallStart {
   /** Its start entry; the seq is known once that is stored. */
   readonly start: { readonly seq: number }
   readonly isRoot: boolean
-}
-
-/** A document as its model messages for one reader, as far as they have been made. */
-export interface DocumentView {
-  readonly agent: string
-  readonly scrub: Scrubber
-  readonly overhears: Scrubber
-  /** The names by which it knows people. */
-  readonly naming: Naming
-  /** What it reads of other agents. */
-  readonly history: HandOver['history']
-  readonly unseen: string
-  /** The index in `said` of the first thing that it reads. */
-  readonly from: number
-  /** The index behind the last thing that was made into messages. */
-  upTo: number
-  /** How many parts of the next thing were: its results are made into messages one by one. */
-  part: number
-  readonly messages: ModelMessage[]
-  /** For each thing said, from `from` on, how many messages stood before it. */
-  readonly starts: number[]
-  /** The ids of artifacts in the messages. Null until somebody asks for one. */
-  read: ReadIds | null
 }
 
 /** The document of one path. */

@@ -15,7 +15,8 @@ import { aliasKey, aliasOrId, type Naming, peopleTools, translated } from '../pa
 import { readWords } from './inbox.ts'
 import { addIds, idsIn, noIds } from './read-ids.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
-import type { AgentCall, DocumentView, SharedHistory } from './state.ts'
+import type { DocumentView } from './document-view.ts'
+import type { AgentCall, SharedHistory } from './state.ts'
 
 /** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
 type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'overhears' | 'naming' | 'history' | 'unseen'>

@@ -170,7 +170,7 @@ function scalar(walk: Walk, value: unknown): unknown {
   return kept
 }
 
-/** As much of a text as can be kept. It needs so many characters besides. */
+/** A text, cut where it is longer than all that is kept. `besides` characters of JSON stand around it. */
 function text(walk: Walk, whole: string, besides: number): string {
   const { characters } = walk.limits
   walk.characters += whole.length + besides

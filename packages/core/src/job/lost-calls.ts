@@ -2,6 +2,8 @@
 import type { ModelErrorBody, Writable } from '@witan/protocol/entries'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { isWorkflow } from '../conversation/workflow.ts'
+import { ModelCallError } from '../model/model.ts'
+import { isTimeOver } from '../model/time-limit.ts'
 import { errorText } from '../parameter/scrub.ts'
 import { type CallUnderWay, type Job, record } from './job.ts'
 
@@ -10,6 +12,27 @@ export type NoReply = Pick<ModelErrorBody, 'code' | 'detail'>
 
 /** It was stopped from here. */
 export const cutOff: NoReply = { code: 'MODEL_CALL_LOST', detail: 'The call was stopped before the model replied.' }
+
+/** Why a request has no reply; null if it has one that somebody waits for. `failure` is what the model threw; undefined for nothing. */
+export function noReplyOf(failure: unknown, signal: AbortSignal): NoReply | null {
+  if (isTimeOver(signal)) return { ...cutOff, detail: wordsOf(signal.reason) }
+  if (signal.aborted) return cutOff
+  return failure === undefined ? null : { code: failureCode(failure), detail: wordsOf(failure) }
+}
+
+/** What a model that failed said. */
+export function wordsOf(failure: unknown): string {
+  return failure instanceof Error ? failure.message : 'unknown trouble'
+}
+
+/** The code of the failure of a model. */
+export function failureCode(
+  failure: unknown,
+): 'MODEL_CONTEXT_EXCEEDED' | 'MEDIA_TYPE_UNSUPPORTED' | 'MODEL_CALL_FAILED' {
+  const trouble = failure instanceof ModelCallError ? failure.trouble : null
+  if (trouble === 'context') return 'MODEL_CONTEXT_EXCEEDED'
+  return trouble === 'media' ? 'MEDIA_TYPE_UNSUPPORTED' : 'MODEL_CALL_FAILED'
+}
 
 /**
  * Ends what `job.lifecycle.modelCalls` knows of a model call. Without a reply the log gets an entry of it. If a request of it may be charged for, its

@@ -41,7 +41,7 @@ const unsupported = ['unevaluatedItems', 'unevaluatedProperties', 'dependencies'
 /** What the patterns of one schema may weigh together, since the first check after a start compiles them all. */
 const mostWeight = 8000
 
-/** So many parts are listed between two pauses. */
+/** The number of parts that are listed between two pauses. */
 const atOnce = 500
 
 /** The first thing that is wrong; null for a schema that can be checked. `patterns` is what is left for the patterns of a whole request. */

@@ -7,8 +7,8 @@ import { jsonLength } from '../identity/json-length.ts'
 export const longestKept = 2_000_000
 
 /**
- * The same as the log will have it: plain JSON. Null where it is none, nests too deeply, is too long or has too many values; also
- * for parts that are null, because whoever read them gave up.
+ * The same as the log will have it: plain JSON. Null where it is none, nests too deeply, is too long or has too many values, and where
+ * the adapter has put null because there was too much to read.
  */
 export function storable(kept: KeptParts): KeptParts | null {
   try {

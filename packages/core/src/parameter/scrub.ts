@@ -146,7 +146,7 @@ export function cutTo(text: string, most: number): string {
   return kept + cutMark(kept.length, text.length)
 }
 
-/** The beginning of a text that goes on, of at most so many characters. */
+/** The first characters, at most `most`, of a text whose whole length is not known, with a mark that it was cut. */
 export function cutOpen(text: string, most: number): string {
   const kept = text.slice(0, most).replace(/[\ud800-\udbff]$/, '')
   return `${kept} [cut: ${kept.length} of more than ${kept.length} characters]`

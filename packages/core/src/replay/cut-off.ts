@@ -7,8 +7,8 @@ import { aheadOfCall, aheadOfJob, nextIn, type Script } from './script.ts'
 import type { ReplayStage } from './stage.ts'
 
 /**
- * Ends the job in order if its next owner goes on from here, lets the time of a model call be over if its agent fails of that, and else the time of
- * the run. False if the next entry is no model call of a job at work here that was cut off.
+ * Ends the job in order if its next owner goes on from here, lets the time of a model call run out if its agent fails for that reason, and else the
+ * time of the run. False if the next entry is no model call of a job at work here that was cut off.
  */
 export function cutOff({ script, turns, timers }: ReplayStage): boolean {
   const next = nextIn(script)
@@ -19,9 +19,9 @@ export function cutOff({ script, turns, timers }: ReplayStage): boolean {
   if (isLeft(script, next)) {
     endAllAsking(job)
     void job.writer.commit()
-  } else if (isLate(script, next)) {
-    const late = new ModelCallError(next.body.detail, { retryable: false })
-    job.busy.get(next.place.call)?.abort(late)
+  } else if (isOverTime(script, next)) {
+    const over = new ModelCallError(next.body.detail, { retryable: false })
+    job.busy.get(next.place.call)?.abort(over)
   } else timers.fire()
   return true
 }
@@ -42,7 +42,7 @@ function isLeft(script: Script, { job, epoch }: Lost): boolean {
 }
 
 /** Whether its agent fails because the call took too long. */
-function isLate(script: Script, { place }: Lost): boolean {
+function isOverTime(script: Script, { place }: Lost): boolean {
   for (const { type, kind, body } of aheadOfCall(script, place.call))
     if (kind === 'agent' && type !== 'start') return type === 'error' && body.code === 'MODEL_CALL_FAILED'
   return false

@@ -64,12 +64,6 @@ export function isClosing({ type, kind, place, body }: Entry, job: string): bool
 
 const endedAs: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
 
-/** Whether a job only closes what it has begun from here on. */
-export function onlyCloses(script: Script, job: string): boolean {
-  for (const entry of aheadOfJob(script, job)) if (!isClosing(entry, job)) return false
-  return true
-}
-
 /** The next start of a run; null if there is none. */
 export function nextRunStart(script: Script): AgentStartBody | null {
   for (const { type, kind, place, body } of ahead(script))
@@ -107,7 +101,7 @@ export function isCutWhileAsking(
 /** How a model call ends: with a reply, or without one. */
 export type ModelEntry = Entry & { readonly kind: 'model' }
 
-/** A model call that is made next: of which call, by the owner in which epoch, and whether one for a summary counts. */
+/** Which model call is looked for: the next one of this agent's call, made in this epoch. With `orSummary` one for a summary counts, too. */
 interface Asked {
   readonly call: string
   readonly epoch: number

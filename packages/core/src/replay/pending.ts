@@ -13,8 +13,6 @@ export interface PendingReply {
   /** Whether it asks for a summary, and what precedes the summary in the log. */
   readonly summary: { readonly prefix: string } | null
   readonly options: ModelCallOptions
-  /** How many entries had been folded before it. */
-  readonly folded: number
   answer(reply: ModelReply): void
   fail(error: unknown): void
 }
@@ -47,26 +45,18 @@ interface KnownCall {
   readonly request?: unknown
 }
 
-/** What the log says of model calls. */
-export interface RepliesAhead {
-  /** Whether it notes a lost request of a call. */
-  isLost(call: string): boolean
-  /** The number of entries folded up to now. */
-  folded(): number
-}
-
-/** A model that waits for the log. */
-export function waitingModel(id: string, pending: Pending, of: RepliesAhead): Model {
+/** A model that waits for the log. `isLost` says whether the log notes a lost request of a call. */
+export function waitingModel(id: string, pending: Pending, isLost: (call: string) => boolean): Model {
   return {
     id,
     stream(request, options) {
-      return waiting({ id, pending, of }, request, options)
+      return waiting({ id, pending, isLost }, request, options)
     },
   }
 }
 
 async function* waiting(
-  { id, pending, of }: { readonly id: string; readonly pending: Pending; readonly of: RepliesAhead },
+  { id, pending, isLost }: { readonly id: string; readonly pending: Pending; isLost(call: string): boolean },
   request: ModelRequest,
   options: ModelCallOptions,
 ): AsyncGenerator<ModelPart> {
@@ -74,7 +64,7 @@ async function* waiting(
   const known = (state ?? {}) as KnownCall
   const call = known.call?.place.call ?? ''
   if (state !== undefined) {
-    state.isAsking = of.isLost(call)
+    state.isAsking = isLost(call)
     state.isLost = state.isAsking
   }
   const { promise, resolve, reject } = Promise.withResolvers<ModelReply>()
@@ -86,7 +76,6 @@ async function* waiting(
     request,
     summary,
     options,
-    folded: of.folded(),
     answer: resolve,
     fail: reject,
   }

@@ -78,6 +78,7 @@ export function restart(stage: ReplayStage, number: number): void {
   end(stage)
   turns.jobs.clear()
   turns.beginning.clear()
+  turns.late = []
   turns.waiting = []
   turns.launches = []
   stage.timers.clear()
@@ -101,12 +102,9 @@ export function end({ life, parts, pending, turns }: ReplayStage): void {
 type Known = Omit<ReplayStage, 'parts' | 'life'>
 
 function partsOf(known: Known, life: ReplayStage['life']): Parts {
-  const { options, script, pending, turns, timers, ids, reports } = known
-  const ahead = {
-    isLost: (call: string) => !script.isOpen && isLostAhead(script, call),
-    folded: () => script.at - turns.late.length,
-  }
-  const model = (name: string, id: string) => [name, waitingModel(id, pending, ahead)] as const
+  const { options, script, pending, timers, ids, reports } = known
+  const model = (name: string, id: string) =>
+    [name, waitingModel(id, pending, (call) => !script.isOpen && isLostAhead(script, call))] as const
   const parts = wire(
     {
       store: followedStore(known, life),

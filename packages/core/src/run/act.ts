@@ -128,11 +128,11 @@ function stopAsking(
   outcome: ResultOutcome | PendingOutcome | null,
 ): void {
   job.meter.asking -= modelCalls
-  endAsking(job, asking, asking.isAsking ? noReplyOf(outcome, controller.signal) : null)
+  endAsking(job, asking, asking.isAsking ? unansweredBy(outcome, controller.signal) : null)
 }
 
 /** Why a request that a tool made has no reply. */
-function noReplyOf(outcome: ResultOutcome | PendingOutcome | null, signal: AbortSignal): NoReply {
+function unansweredBy(outcome: ResultOutcome | PendingOutcome | null, signal: AbortSignal): NoReply {
   const failure = outcome?.kind === 'result' ? outcome.failure : null
   if (signal.aborted || failure === null) return cutOff
   return { code: 'MODEL_CALL_FAILED', detail: failure.detail }

@@ -15,7 +15,7 @@ import { readReply } from '../model/read-reply.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
+import { endAsking, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
@@ -69,7 +69,7 @@ async function summaryOf(
   const state = { call, purpose: 'summary' as const, modelId: model.id, folded, isAsking: false, isLost: false }
   job.lifecycle.modelCalls.push(state)
   let reply: ModelReply | null = null
-  let failure: unknown = null
+  let failure: unknown
   try {
     const options = { signal, deltas: false, state, ...traced(job.env, job.log.state.database, call.place) }
     reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), options }), signal)
@@ -79,7 +79,7 @@ async function summaryOf(
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== null && !signal.aborted) state.isAsking = false
   const behind = job.log.state.folded - folded
-  endAsking(job, state, noReplyOf(reply, { failure, signal }))
+  endAsking(job, state, noReplyOf(failure, signal))
   if (signal.aborted) return null
   if (reply === null) {
     tell(call, job, wordsOf(failure))
@@ -96,18 +96,6 @@ async function summaryOf(
   if (summary !== '') return trim.resultPrefix + summary
   tell(call, job, 'the model gave no summary')
   return null
-}
-
-function noReplyOf(
-  reply: ModelReply | null,
-  { failure, signal }: { readonly failure: unknown; readonly signal: AbortSignal },
-): NoReply | null {
-  if (signal.aborted) return cutOff
-  return reply === null ? { code: 'MODEL_CALL_FAILED', detail: wordsOf(failure) } : null
-}
-
-function wordsOf(failure: unknown): string {
-  return failure instanceof Error ? failure.message : 'the model could not be called'
 }
 
 /** How many times a transcript that is too long for its model is halved. */

@@ -11,7 +11,7 @@ import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
+import { endAsking, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { type Asking, askingOf } from './asking.ts'
 import { takeReply } from './take-reply.ts'
 import { createReasoning } from './reasoning.ts'
@@ -95,7 +95,7 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== undefined && !signal.aborted) asking.isAsking = false
   if (asking.holdsRound) meter.offering -= 1
-  endAsking(job, asking, noReplyOf(failure, signal))
+  endAsking(job, asking, noReplyOf(failure?.error, signal))
   if (signal.aborted) return failLate(call, job, { signal, model: asking.model.id })
   if (failure !== null && troubleIn(failure) === 'context') return failure
   if (failure !== null) failThink(call, job, failure)
@@ -116,17 +116,6 @@ function failLate(
   return null
 }
 
-/** Null if there is a reply that somebody waits for. */
-function noReplyOf(failure: Failure | null, signal: AbortSignal): NoReply | null {
-  if (isTimeOver(signal)) return { ...cutOff, detail: wordsOf(signal.reason) }
-  if (signal.aborted) return cutOff
-  return failure === null ? null : { code: codeOf(troubleIn(failure)), detail: wordsOf(failure.error) }
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown trouble'
-}
-
 function troubleIn({ error }: Failure): CallTrouble | null {
   return error instanceof ModelCallError ? error.trouble : null
 }
@@ -135,18 +124,11 @@ function failThink(call: AgentCall, job: Job, failure: Failure): void {
   const { error, model } = failure
   const trouble = troubleIn(failure)
   failCall(call, job, {
-    code: codeOf(trouble),
+    code: failureCode(error),
     detail: `Model \`${model}\` could not be called: ${wordsOf(error)}`,
     hint: hintOf(trouble, error instanceof ModelCallError && error.retryable),
   })
   job.busy.delete(call.place.call)
-}
-
-function codeOf(
-  trouble: CallTrouble | null,
-): 'MODEL_CONTEXT_EXCEEDED' | 'MEDIA_TYPE_UNSUPPORTED' | 'MODEL_CALL_FAILED' {
-  if (trouble === 'context') return 'MODEL_CONTEXT_EXCEEDED'
-  return trouble === 'media' ? 'MEDIA_TYPE_UNSUPPORTED' : 'MODEL_CALL_FAILED'
 }
 
 async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<ModelReply> {
