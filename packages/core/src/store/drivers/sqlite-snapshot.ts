@@ -112,7 +112,7 @@ function tryToWrite(connection: SqliteConnection, usage: WaitingUsage, now: numb
   removeConversation(connection, usage, number)
 }
 
-/** Stores a conversation as a draft. An expired one of its id is deleted first. Its content is unused until a row refers to it. */
+/** Stores a conversation as a draft, its content first. An expired conversation with this id is deleted before. False if a live one is there. */
 async function put(session: SqliteSession, snapshot: ConversationSnapshot): Promise<boolean> {
   const { row, entries, jobs, interruptions, contents = [] } = snapshot
   const { database, id } = row
