@@ -1,7 +1,8 @@
 /**
  * What work costs this thread, for tests that bound it. Time that other processes take does not count. CPU still differs from play to
  * play (code that is compiled, garbage of tests before, a core that is shared), so what costs too much is played again, up to three times:
- * what the work itself costs comes back each time.
+ * what the work itself costs comes back each time. A limit is meant for a machine that does the work of reference in 20 ms, and grows with
+ * what that work takes when something cost too much.
  */
 import assert from 'node:assert/strict'
 
@@ -15,6 +16,30 @@ export interface Cost {
 
 const mostPlays = 3
 
+/** What the work of reference takes at best, in ms of CPU of a thread. */
+const referenceMs = 20
+
+/** How much slower than the machine of reference this thread works now: 1 to 4. Costs about 150 ms. */
+export function slowness(): number {
+  let best = Number.POSITIVE_INFINITY
+  for (let play = 0; play < 6; play += 1) {
+    const began = cpuMs()
+    doReferenceWork()
+    best = Math.min(best, cpuMs() - began)
+  }
+  return Math.min(Math.max(best / referenceMs, 1), 4)
+}
+
+/** Objects, texts and JSON, as the runtime handles them. */
+function doReferenceWork(): void {
+  const rows = Array.from({ length: 20_000 }, (_, at) => ({ id: at, name: `row ${at % 97}`, of: [at, at * 2] }))
+  const text = JSON.stringify(rows)
+  for (let play = 0; play < 3; play += 1) {
+    JSON.parse(text)
+    text.replaceAll('row', 'r')
+  }
+}
+
 /** Does the work, and fails where three plays in a row cost as much as a limit or more. Resolves with the result and cost of the last play. */
 export async function assertCheap<Result>(
   limits: Partial<Cost>,
@@ -23,9 +48,12 @@ export async function assertCheap<Result>(
 ): Promise<{ readonly result: Result } & Cost> {
   for (let play = 1; ; play += 1) {
     const cost = await costOf(work)
-    const dear = tooDear(cost, limits)
+    if (tooDear(cost, limits) === null) return cost
+    const scale = slowness()
+    const dear = tooDear(cost, limits, scale)
     if (dear === null) return cost
-    if (play === mostPlays) assert.fail(`${what} took ${dear}`)
+    if (play === mostPlays)
+      assert.fail(`${what} took ${dear}, on a machine ${scale.toFixed(1)} times as slow as that of reference`)
   }
 }
 
@@ -52,9 +80,9 @@ export async function costOf<Result>(
   }
 }
 
-function tooDear(cost: Cost, limits: Partial<Cost>): string | null {
-  if (cost.total >= (limits.total ?? Number.POSITIVE_INFINITY)) return `${Math.round(cost.total)} ms of CPU`
-  if (cost.longest >= (limits.longest ?? Number.POSITIVE_INFINITY))
+function tooDear(cost: Cost, limits: Partial<Cost>, scale = 1): string | null {
+  if (cost.total >= (limits.total ?? Number.POSITIVE_INFINITY) * scale) return `${Math.round(cost.total)} ms of CPU`
+  if (cost.longest >= (limits.longest ?? Number.POSITIVE_INFINITY) * scale)
     return `${Math.round(cost.longest)} ms of CPU in one turn`
   return null
 }
