@@ -19,7 +19,7 @@ const object = (properties: Readonly<Record<string, unknown>>) => ({
 })
 const text = { type: 'string' }
 
-export const interview = defineProtocol({
+const interview = defineProtocol({
   name: 'interview',
   purpose: 'What people say about a process.',
   processing:
@@ -28,7 +28,7 @@ export const interview = defineProtocol({
   order: { start: 'open', final: ['asked'], states: { open: { ask: 'asked' }, asked: {} } },
 })
 
-export const clarify = defineProtocol({
+const clarify = defineProtocol({
   name: 'clarify',
   purpose: 'Sentences of which not all can be true.',
   processing:
@@ -43,7 +43,7 @@ export const clarify = defineProtocol({
   ],
 })
 
-export const review = defineProtocol({
+const review = defineProtocol({
   name: 'review',
   purpose: 'Whether a process model is sound, and true to what people say.',
   processing:

@@ -20,7 +20,7 @@ export function assertGapFree(events: readonly { readonly seq?: number | undefin
 }
 
 /** [I3] exactly one terminal event for each run, and nothing of that run after it. */
-export function assertOneEnd(events: readonly AnyEvent[]): void {
+function assertOneEnd(events: readonly AnyEvent[]): void {
   const runs = new Set(events.map(({ rootCallId }) => rootCallId))
   for (const run of runs) {
     const own = events.filter(({ rootCallId }) => rootCallId === run)

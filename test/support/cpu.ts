@@ -58,9 +58,7 @@ export async function assertCheap<Result>(
 }
 
 /** Does the work once. */
-export async function costOf<Result>(
-  work: () => Result | Promise<Result>,
-): Promise<{ readonly result: Result } & Cost> {
+async function costOf<Result>(work: () => Result | Promise<Result>): Promise<{ readonly result: Result } & Cost> {
   let [longest, isOver] = [0, false]
   const began = cpuMs()
   let last = began

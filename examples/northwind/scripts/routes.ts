@@ -5,7 +5,7 @@ import type { Rule, ScriptedCall } from '@witan/core/testing'
 export type Row = Readonly<Record<string, string | number | null>>
 
 /** One step of a route: a tool to call next, or the words of the answer. */
-export type Step = ScriptedCall | string
+type Step = ScriptedCall | string
 
 /** What a route may look at. `result` is what its last call returned: rows of a query, or text. */
 export interface Asked {

@@ -10,7 +10,7 @@ import { compareVersions, type Measured } from './measured.ts'
 import { answerAll, participants } from './play.ts'
 
 /** What the root of each set-up is asked. */
-export const task =
+const task =
   'Discover the process «Bike repair»: how a bike is repaired here, from the customer who brings it in to the customer who takes it home.'
 
 /** How far a run is. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 const id = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,39}$/)
 const text = z.string().min(1).max(200)
 
-export const processModelSchema = z.strictObject({
+const processModelSchema = z.strictObject({
   process: text,
   lanes: z.array(text).max(30),
   events: z.array(z.strictObject({ id, kind: z.enum(['start', 'end']), name: text })).max(30),

@@ -5,7 +5,7 @@ import { type Statement, sentencesOf, factOf } from '../world/facts.ts'
 import { openEnds, summaryOf } from './knowledge.ts'
 import { heard, latest, peopleOf, questions, readObject, wordsTo } from './transcript.ts'
 
-export const opening =
+const opening =
   'What do you do, from the moment a bike comes in until it leaves? What comes before and after each step, and on what does it depend?'
 
 /** The next questions of an interview; null once there is nothing more to ask. */

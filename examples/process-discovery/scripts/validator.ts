@@ -43,7 +43,7 @@ export const validatorInWords: Rule = (request) => {
 }
 
 /** The findings of the latest check, in words. */
-export function findingsIn(request: ModelRequest): readonly string[] {
+function findingsIn(request: ModelRequest): readonly string[] {
   const checked = finishedCalls(request).findLast(({ name }) => name === 'check_process_model')
   const { findings } = readObject(checked?.result ?? '') as {
     readonly findings?: readonly { code: string; where: string; detail: string }[]

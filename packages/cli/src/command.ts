@@ -11,7 +11,7 @@ export interface Option {
 }
 
 /** One word that must or may follow the command's name. */
-export interface Operand {
+interface Operand {
   readonly name: string
   readonly optional?: boolean
   /** Any number of words; only the last operand. */

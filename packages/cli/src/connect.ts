@@ -32,11 +32,7 @@ interface Purpose {
 }
 
 /** Connects to look and to speak. Throws `StartError` where the configuration or the store does not allow it. */
-export async function connect(
-  given: Given,
-  terminal: Terminal,
-  { works }: Purpose = { works: false },
-): Promise<Connection> {
+async function connect(given: Given, terminal: Terminal, { works }: Purpose = { works: false }): Promise<Connection> {
   const found = await serverOrConfig(given, terminal)
   if ('client' in found && given.has('url')) return found
   const connection = 'client' in found ? found : await inProcess(found, terminal, works)

@@ -55,7 +55,7 @@ function textLines(text: string): Line[] {
 const widestName = 40
 
 /** Names and values below each other; the values of an approval are not cut. */
-export function fieldLines(fields: Readonly<Record<string, unknown>>): Line[] {
+function fieldLines(fields: Readonly<Record<string, unknown>>): Line[] {
   const named = Object.entries(fields).map(([name, value]) => [oneLine(name), value] as const)
   const width = named.reduce((most, [name]) => Math.max(most, textWidth(name)), 0)
   return named.map(([name, value]): Line => {

@@ -4,7 +4,7 @@ import { eachItem, type Page, type PageQuery } from './page.ts'
 import { segment, type Transport } from './transport.ts'
 
 /** Which artifacts of a conversation: of one run, of one agent, or all. */
-export interface ArtifactQuery extends PageQuery {
+interface ArtifactQuery extends PageQuery {
   readonly run?: string
   readonly agent?: string
 }

@@ -28,14 +28,14 @@ export interface ActionResponse {
 }
 
 /** The function registered for a path. `answers` is false for a receiver. */
-export interface Registration {
+interface Registration {
   readonly answers: boolean
   readonly handlerErrors: HandlerErrors
   call(request: ActionRequest): unknown
 }
 
 /** The open actions of a result, after the handlers. */
-export interface Answers {
+interface Answers {
   readonly responses: readonly ActionResponse[]
   /** Whether an action that the result calls open has been answered meanwhile, so that the run is further than the result. */
   readonly isStale: boolean

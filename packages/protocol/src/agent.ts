@@ -43,7 +43,7 @@ export type Action = z.infer<typeof actionSchema>
 const temperature = z.number().min(0).max(2)
 
 /** What a calling model may choose for one delegation: one of these models, and a temperature in this range [F14, D22]. */
-export const overridesSchema = z.strictObject({
+const overridesSchema = z.strictObject({
   model: z.array(z.string().min(1).max(200)).max(50).default([]),
   temperature: z
     .tuple([temperature, temperature])
@@ -79,7 +79,7 @@ export type SubAgentEdgeInput = z.input<typeof namelessEdgeSchema>
  * the target reads of earlier agents: everything, or only people's words and final texts. With `returnsTo: "caller"` control
  * comes back once the target has answered; null: the target keeps it to the end of the run.
  */
-export const transferSchema = z.strictObject({
+const transferSchema = z.strictObject({
   agent: agentId,
   description: text.default(''),
   map: nameMap.default({}),
@@ -92,7 +92,7 @@ export type TransferEdge = z.infer<typeof transferSchema>
  * A protocol that its agent speaks, in one role [T19]. An initiator names the `peers` that it may write to. A responder takes messages
  * from the peers that it names; null: from every initiator that names it. `map` is as for a sub-agent; no model supplies a value.
  */
-export const speaksSchema = z
+const speaksSchema = z
   .strictObject({
     protocol: z.string().regex(protocolNamePattern),
     role: z.enum(['initiator', 'responder']),
@@ -121,8 +121,6 @@ export const limitsSchema = z.strictObject({
   /** Hand-overs that models make in one job; read from the root, for a task from the task's own agent. */
   maxTransfers: cap(1000).default(8),
 })
-export type Limits = z.infer<typeof limitsSchema>
-
 /** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool, or `end_tool_mode`. */
 export const toolModes = ['auto', 'force', 'none'] as const
 export type ToolMode = (typeof toolModes)[number]
@@ -149,7 +147,7 @@ const workflowStepSchema = z.union(
  * latest answers of all earlier steps, that of the step before it, or nothing more. `onError` applies to `sequence` and
  * `loop`. `maxIterations` (rounds) and `exitBy` (the agents that may call `exit_loop`; null: all with a model) apply to `loop`.
  */
-export const workflowSchema = z.strictObject({
+const workflowSchema = z.strictObject({
   kind: z.enum(['sequence', 'parallel', 'loop']),
   agents: z.array(workflowStepSchema).min(1).max(200),
   pass: z.enum(['all', 'previous', 'input']).default('all'),
@@ -160,9 +158,7 @@ export const workflowSchema = z.strictObject({
 export type Workflow = z.infer<typeof workflowSchema>
 
 /** How a structured answer is requested: as the form of the final text, or by one forced call of `set_output` after it [Tb10]. */
-export const outputModes = ['response_format', 'tool'] as const
-export type OutputMode = (typeof outputModes)[number]
-
+const outputModes = ['response_format', 'tool'] as const
 /** Keys of a chat completion that the adapter writes itself, from the agent's settings. */
 const writtenKeys = [
   'model',
@@ -197,7 +193,7 @@ export type ProviderOptions = z.infer<typeof providerOptionsSchema>
 export const maxOutputTokensSchema = z.number().int().min(1).max(10_000_000)
 
 /** How much a model may reason before it answers, if it has such a setting [F08]. */
-export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
+const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
 export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255})$/)
@@ -218,13 +214,10 @@ const accessEntries = z
  * the database (tenant). Others get the error for an unknown agent. Delegation does not ask it: edges decide about that [E10].
  * `tools`: by the name of one of its tools, the principals in whose runs the agent may use the tool [C31].
  */
-export const accessSchema = z.strictObject({
+const accessSchema = z.strictObject({
   call: accessEntries.nullable().default(null),
   tools: z.record(toolName, accessEntries).optional(),
 })
-/** Entries of an access list: each is a principal's id or `role:<name>`, or a list of these that must all hold. */
-export type AccessEntries = z.infer<typeof accessEntries>
-
 /**
  * A person whom an agent may ask by name [T22]; the principal `user:<id>` answers. Models and people see `name`, by default
  * the id.
@@ -239,7 +232,7 @@ export const userSchema = z.strictObject({
 export type User = z.infer<typeof userSchema>
 
 /** A person by id, or any person in a role. */
-export const userEntrySchema = z.union([userSchema, z.strictObject({ role: z.string().min(1).max(100) })], {
+const userEntrySchema = z.union([userSchema, z.strictObject({ role: z.string().min(1).max(100) })], {
   error: 'expected a person, such as { "id": "anna", "name": "Anna", "roles": ["buyer"] }, or { "role": "buyer" }',
 })
 
@@ -330,7 +323,7 @@ export const matrixRowSchema = z.object({
 export type MatrixRow = z.infer<typeof matrixRowSchema>
 
 /** The agents that speak a protocol, by role. */
-export const protocolUseSchema = z.object({
+const protocolUseSchema = z.object({
   name: z.string(),
   initiators: z.array(z.string()),
   responders: z.array(z.string()),
@@ -338,11 +331,11 @@ export const protocolUseSchema = z.object({
 export type ProtocolUse = z.infer<typeof protocolUseSchema>
 
 /** Who may begin to write to whom, by which protocol. */
-export const acquaintanceSchema = z.object({ from: z.string(), to: z.string(), protocol: z.string() })
+const acquaintanceSchema = z.object({ from: z.string(), to: z.string(), protocol: z.string() })
 export type Acquaintance = z.infer<typeof acquaintanceSchema>
 
 /** How many edges lead to a node of a graph and away from it. */
-export const hotSpotSchema = z.object({ id: z.string(), in: z.number().int(), out: z.number().int() })
+const hotSpotSchema = z.object({ id: z.string(), in: z.number().int(), out: z.number().int() })
 export type HotSpot = z.infer<typeof hotSpotSchema>
 
 /** The result of `check`, found before anything runs. `hotSpots` are the busiest agents of `acquaintances`, at most 10. */
@@ -358,9 +351,7 @@ export const checkReportSchema = z.object({
 export type CheckReport = z.infer<typeof checkReportSchema>
 
 /** What runs an agent: a language model, or a script that calls none. */
-export const modelKinds = ['language', 'script'] as const
-export type ModelKind = (typeof modelKinds)[number]
-
+const modelKinds = ['language', 'script'] as const
 /**
  * An agent as stored: its data, its revision and the warnings of its check. `modelKind` is null if the server has no such
  * model.

@@ -14,7 +14,7 @@ import { isSaid, saysNothing, wordsSchema } from './words.ts'
 
 const textPartSchema = z.strictObject({ type: z.literal('text'), text: z.string() })
 /** A part of a stored message: a text, or a reference to a file. */
-export const storedPartSchema = z.discriminatedUnion('type', [
+const storedPartSchema = z.discriminatedUnion('type', [
   textPartSchema,
   fileReferenceSchema.extend({ type: z.literal('file') }),
 ])
@@ -27,7 +27,7 @@ const sentPartSchema = z.discriminatedUnion('type', [
  * What a person says: text, or parts [Rb53]. Texts are joined in order, one per line; files come after them. A part of another
  * type is refused by name. A prompt of blanks is refused like an empty one, because no model could answer it.
  */
-export const promptSchema = z.union(
+const promptSchema = z.union(
   [
     wordsSchema,
     z
@@ -104,12 +104,12 @@ export type ConversationRequest = z.infer<typeof conversationRequestSchema>
 export type ConversationInput = z.input<typeof conversationRequestSchema>
 
 /** One answer to an open action. */
-export const actionResponseSchema = z.strictObject({ id: z.string(), response: z.unknown() })
+const actionResponseSchema = z.strictObject({ id: z.string(), response: z.unknown() })
 /** One answer to an open interruption of any kind. */
-export const answerSchema = z.strictObject({ id: z.string(), answer: z.unknown() })
+const answerSchema = z.strictObject({ id: z.string(), answer: z.unknown() })
 
 /** A call that appears to the model as its own, without arguments, and its response [Rb52]. */
-export const artificialActionSchema = z.strictObject({ name: z.string().regex(toolNamePattern), response: z.unknown() })
+const artificialActionSchema = z.strictObject({ name: z.string().regex(toolNamePattern), response: z.unknown() })
 export type ArtificialAction = z.infer<typeof artificialActionSchema>
 
 /** The body of a run: exactly one of a prompt, or responses that resume the waiting run. */
@@ -152,7 +152,7 @@ export type DirectRunInput = z.input<typeof directRunRequestSchema>
 export const directRunBodySchema = directRunRequestSchema.extend({ messageId: z.string().min(1).max(200).optional() })
 
 /** The statuses of a run when its result is reported. */
-export const runStatuses = ['completed', 'waiting', 'failed', 'cancelled'] as const
+const runStatuses = ['completed', 'waiting', 'failed', 'cancelled'] as const
 
 /** The result of a run, or what it waits for. `usage` is the sum over the complete tree and the complete run. */
 export const runResultSchema = z.object({
@@ -191,8 +191,6 @@ export const forkRequestSchema = z.strictObject({
   /** A full id, or a prefix that the server completes. Default: the prefix of the original. */
   id: z.string().nullable().default(null),
 })
-export type ForkRequest = z.infer<typeof forkRequestSchema>
-
 /** One line of a conversation's list of runs. */
 export const runLineSchema = z.object({
   runId: z.string(),
@@ -285,7 +283,7 @@ export const runStateSchema = z.object({
 export type RunState = z.infer<typeof runStateSchema>
 
 /** A tool call as a document shows it: the model's own arguments, never the bound values. */
-export const documentToolCallSchema = z.object({
+const documentToolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.unknown(),
@@ -297,7 +295,7 @@ export const documentToolCallSchema = z.object({
   usage: usageCountersSchema.nullable().optional(),
 })
 /** A message of a document with its tool calls. */
-export const documentMessageSchema = z.object({
+const documentMessageSchema = z.object({
   seq: z.number().int(),
   role: z.enum(['user', 'assistant']),
   author: z.string(),
@@ -311,8 +309,6 @@ export const documentMessageSchema = z.object({
   /** Only in full detail: what the model reasoned, if its agent shows it. */
   reasoning: z.string().optional(),
 })
-export type DocumentMessage = z.infer<typeof documentMessageSchema>
-
 /** The part of the log that belongs to one agent on one path, folded [R18–R22, Rb37]. */
 export const documentSchema = z.object({
   id: z.string(),

@@ -230,7 +230,7 @@ export function diagramText({ arrows }: Diagram): string {
 }
 
 /** The words of an arrow, with the code of a refusal. */
-export function arrowWords({ text, code }: Pick<Arrow, 'text' | 'code'>): string {
+function arrowWords({ text, code }: Pick<Arrow, 'text' | 'code'>): string {
   return code === undefined ? text : `refused (${code}): ${text}`
 }
 

@@ -321,7 +321,7 @@ export interface TransferBody {
   readonly returned: boolean
 }
 /** Somebody cancels the run. */
-export interface CancelBody {
+interface CancelBody {
   readonly by: string
   readonly tasks: boolean
 }

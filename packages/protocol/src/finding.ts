@@ -33,7 +33,7 @@ export const warningCodes = [
   'TOOLS_OFF',
   'TOOL_MODE_WITHOUT_TOOLS',
 ] as const
-export type WarningCode = (typeof warningCodes)[number]
+type WarningCode = (typeof warningCodes)[number]
 
 interface FindingBase {
   readonly agent: string

@@ -5,12 +5,6 @@ type Branded<Name extends string> = string & { readonly [brand]: Name }
 
 /** A tenant. No data crosses it. */
 export type DatabaseId = Branded<'DatabaseId'>
-/** A person's conversation with a root agent: `chats/01J…`. */
-export type ConversationId = Branded<'ConversationId'>
-/** One activation of an agent or a tool: a node of the tree. */
-export type CallId = Branded<'CallId'>
-/** One durable question to somebody outside the run. */
-export type InterruptionId = Branded<'InterruptionId'>
 
 /** Names of databases. */
 export const databaseNamePattern = /^[a-z0-9-]{1,64}$/

@@ -8,7 +8,7 @@ const text = z.string().max(100_000)
 const messageName = z.string().regex(messageNamePattern)
 
 /** The two ends of a protocol. The initiator sends the first message. */
-export const protocolRoles = ['initiator', 'responder'] as const
+const protocolRoles = ['initiator', 'responder'] as const
 export type ProtocolRole = (typeof protocolRoles)[number]
 
 /** One kind of message: who sends it, the JSON Schema of its content, and that of the reply; null: the reply is free text [T20]. */
@@ -55,7 +55,7 @@ export const storedProtocolSchema = protocolSchema.extend(storedFields)
 export type StoredProtocol = z.infer<typeof storedProtocolSchema>
 
 /** What two agents said by one protocol in a run, and what was not sent because it broke the protocol [T20]. */
-export const exchangeSchema = z.object({
+const exchangeSchema = z.object({
   id: z.string(),
   protocol: z.string(),
   revision: z.number().int(),

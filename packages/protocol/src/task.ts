@@ -34,7 +34,6 @@ export const taskMessageSchema = z.strictObject({
   mode: z.enum(['send', 'send_and_wait']).default('send'),
   timeoutSeconds: z.number().min(0).max(600).default(30),
 })
-export type TaskMessage = z.infer<typeof taskMessageSchema>
 export type TaskMessageInput = z.input<typeof taskMessageSchema>
 
 /** The result: `saved` (did not wait), `replied`, `waiting` (no reply in time), `completed` (the task ended without a reply). */

@@ -42,7 +42,7 @@ const truncateSchema = z
   })
 
 /** One of the two kinds of trim. */
-export const trimSchema = z.discriminatedUnion('kind', [summarizeSchema, truncateSchema])
+const trimSchema = z.discriminatedUnion('kind', [summarizeSchema, truncateSchema])
 export type Trim = z.infer<typeof trimSchema>
 
 /** What happens to a long history. */

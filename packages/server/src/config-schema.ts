@@ -55,7 +55,7 @@ const takenPattern = /^(\*|[a-z0-9][\w!#$&^.+-]*)\/(\*|[a-z0-9][\w!#$&^.+-]*)$/
 const takenError = { error: 'must be a media type such as `image/png` or `image/*`' }
 
 /** A named server that speaks the OpenAI-compatible protocol: its models are `<name>/<model>`. */
-export const connectionSchema = z.strictObject({
+const connectionSchema = z.strictObject({
   kind: z.literal('openai-compatible'),
   baseUrl: z.url({ protocol: /^https?$/ }),
   apiKeyEnv: z.string().min(1).max(200).optional(),
@@ -73,7 +73,7 @@ export const connectionSchema = z.strictObject({
 export type ConnectionConfig = z.output<typeof connectionSchema>
 
 /** A named database that queries read. */
-export const sourceSchema = z.discriminatedUnion('kind', [
+const sourceSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('sqlite'), file: z.string().min(1) }),
   /** `urlEnv` names the environment variable that holds `postgres://…`; the file never contains the URL. */
   z.strictObject({ kind: z.literal('postgres'), urlEnv: z.string().min(1).max(200) }),

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 /** The codings of this server, the better one first. */
-export const codings = ['br', 'gzip'] as const
+const codings = ['br', 'gzip'] as const
 
 /** A content coding of this server. */
 export type Coding = (typeof codings)[number]

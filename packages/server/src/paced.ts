@@ -2,7 +2,7 @@
 import { count, isOpen, join, leave as stopCounting, mostUnreadBytes, type Unread, wasRead } from './unread.ts'
 
 /** The bounds of long replies. Tests make them small. */
-export interface Pacing {
+interface Pacing {
   /** How many bytes all long replies and streams hold together; beyond it, the one whose reader took nothing for longest is cut off. */
   readonly mostBytes: number
   /** A reader that takes less than `minBytes` in this time is disconnected. */

@@ -46,7 +46,7 @@ function refusePrototypeKey(value: unknown, options: ValidateOptions): void {
 }
 
 /** `subAgents.0.description`; empty for the whole value. */
-export function pathText(path: readonly PropertyKey[]): string {
+function pathText(path: readonly PropertyKey[]): string {
   return path.map((step) => shorten(String(step))).join('.')
 }
 

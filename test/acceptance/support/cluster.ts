@@ -19,7 +19,7 @@ const readyWithinMs = 45_000
 export const leaseMs = 2_000
 
 /** The calls of a stage, made to one server. */
-export type Doors = Omit<Stage, 'model' | 'witan' | 'close'>
+type Doors = Omit<Stage, 'model' | 'witan' | 'close'>
 
 /** A process. `url` is empty for a worker. */
 export interface Member extends Doors, Pick<Witan, 'call' | 'stream'> {

@@ -1,7 +1,7 @@
 /** What a client and a played model say to each other: requests as they arrived, and what is answered. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-export interface WireToolCall {
+interface WireToolCall {
   id: string
   type: string
   function: { name: string; arguments: string }
@@ -14,7 +14,7 @@ export interface WireMessage {
   tool_call_id?: string
 }
 
-export interface WireTool {
+interface WireTool {
   type: string
   function: { name: string; description?: string; parameters?: JsonSchema }
 }

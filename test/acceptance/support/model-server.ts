@@ -6,7 +6,7 @@ import { strictRefusal } from '../../support/strict-order.ts'
 import { completion, completionChunks } from './completion.ts'
 import type { ChatRequest, Gate, Reply, Seen } from './exchange.ts'
 
-export type Rule = (seen: Seen) => Reply
+type Rule = (seen: Seen) => Reply
 
 export function createGate(): Gate {
   const entered = Promise.withResolvers<void>()

@@ -6,20 +6,20 @@ import type { WitanEvent } from './wire.ts'
 
 const object = (properties: Record<string, unknown>, more: object = {}) => ({ type: 'object', properties, ...more })
 
-export const asking = {
+const asking = {
   name: 'ask',
   from: 'initiator',
   schema: object({ sku: { type: 'string' } }, { required: ['sku'], additionalProperties: false }),
   reply: object({ inStock: { type: 'integer' } }, { required: ['inStock'] }),
 }
-export const ordering = {
+const ordering = {
   name: 'order',
   from: 'initiator',
   schema: object({ count: { type: 'integer' } }, { required: ['count'] }),
 }
 
 /** First asked, then ordered, then closed. */
-export const stockOrder = {
+const stockOrder = {
   start: 'idle',
   final: ['idle', 'closed'],
   states: { idle: { ask: 'asked' }, asked: { ask: 'asked', order: 'closed' }, closed: {} },

@@ -142,7 +142,7 @@ export interface EventPage {
   more: boolean
 }
 
-export interface DocumentToolCall {
+interface DocumentToolCall {
   id: string
   name: string
   arguments: unknown

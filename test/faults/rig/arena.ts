@@ -39,7 +39,7 @@ function leaseOnThisMachine(): number {
 const recoveryBoundMs = 8_000
 
 /** A second database: its name, and the values that belong to one database only. */
-export interface Neighbour {
+interface Neighbour {
   readonly name: string
   readonly canaries: Evidence['canaries']
 }

@@ -7,7 +7,7 @@ import { patienceMs } from './patience.ts'
 import { hiddenValue } from './world.ts'
 
 /** A reply to a request; `code` is that of a problem. */
-export interface Reply {
+interface Reply {
   readonly status: number
   readonly code: string | null
   readonly body: unknown
@@ -38,7 +38,7 @@ export interface Client {
 }
 
 /** After how many events a connection is cut, how often, and whether the reader then stays away. */
-export interface Cut {
+interface Cut {
   readonly cutAfter?: number
   readonly times?: number
   readonly once?: boolean
@@ -49,7 +49,7 @@ export interface Cut {
 }
 
 /** How the stream of a run is cut, and what the server then does with the run. */
-export interface StreamCut {
+interface StreamCut {
   readonly cutAfter: number
   readonly onDisconnect: 'continue' | 'cancel'
 }

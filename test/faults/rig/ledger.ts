@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Deed } from './world.ts'
 
 /** How often a call was executed. */
-export interface Execution extends Deed {
+interface Execution extends Deed {
   readonly times: number
   /** When it began, the last time. */
   readonly at: number

@@ -14,7 +14,7 @@ export interface Sitter {
 }
 
 /** How the reading of a stream ended. */
-export interface LastRead {
+interface LastRead {
   readonly comments: readonly string[]
   /** How long nothing had come when the connection was cut off, in ms; null where the stream ended in order. */
   readonly silentMs: number | null

@@ -75,22 +75,6 @@ export const taskStory: Story = async (arena, id) => {
   }
 }
 
-/** Three runs in which people are asked a question, for an action, and for a release, one after the other and all at once. */
-export const askingStory: Story = async (arena, id) => {
-  for (const part of [1, 2, 3]) {
-    await arena.client.say(id, `mid:leaf:ask leaf:sign+mid:leaf:act pay+leaf:ask #${part}`)
-    await untilIdle(arena, id)
-  }
-}
-
-/** Three runs whose work in the background asks people, too. */
-export const askingTaskStory: Story = async (arena, id) => {
-  for (const part of [1, 2, 3]) {
-    await arena.client.say(id, `clerk:ask,sign,act,book read #${part}`)
-    await untilIdle(arena, id)
-  }
-}
-
 /** One run that asks the client to act, who lets the time for it pass. */
 export const hastyStory: Story = async ({ client }, id) => {
   await client.say(id, 'hasty:act read #1')

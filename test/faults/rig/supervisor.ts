@@ -46,7 +46,7 @@ export interface Ground {
 }
 
 /** What a server starts with. */
-export interface StartOptions {
+interface StartOptions {
   readonly faults?: string
   readonly doom?: Doom
   readonly env?: Readonly<Record<string, string>>

@@ -17,7 +17,7 @@ export interface Deed {
 export type Doer = (deed: Deed, signal: AbortSignal) => Promise<void>
 
 /** Tools of the world by name, with their effects. A person releases each call of `sign`. */
-export const deeds = { read: 'none', book: 'keyed', pay: 'once', sign: 'once' } as const
+const deeds = { read: 'none', book: 'keyed', pay: 'once', sign: 'once' } as const
 
 /** Tools whose effect must not repeat. */
 export const onceTools: ReadonlySet<string> = new Set(

@@ -12,7 +12,7 @@ import type { FakeClock } from '../../support/clock.ts'
 import { agent, allEvents, cast, settle } from '../../support/stage.ts'
 
 export const conversation = 'chats/1'
-export const prompts = ['order it', 'thank you'] as const
+const prompts = ['order it', 'thank you'] as const
 
 /** Counts what tools did, by call id; it outlives the runtimes. */
 export interface Ledger {

@@ -35,7 +35,7 @@ export interface Measured {
 type Watched = Pick<Measured, 'longest' | 'whole'>
 
 /** A turn may take 50 ms of CPU. Some kernels count the CPU of a thread in ticks of 4 ms, so one tick more is none. */
-export const mostMs = 54
+const mostMs = 54
 
 /**
  * Plays a row until a play stays below the limit, up to so often; the play whose longest turn is the shortest counts, because a hold of

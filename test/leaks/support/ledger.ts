@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 
 /** The three things that must never happen. */
-export type Fault = 'leak' | 'override' | 'edge'
+type Fault = 'leak' | 'override' | 'edge'
 
 /** The counts of one family or of all of them. */
-export interface Totals {
+interface Totals {
   cases: number
   /** Places that were read and had to be free of a value. */
   denied: number

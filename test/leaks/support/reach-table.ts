@@ -17,7 +17,7 @@ export interface Ids {
 
 /** What connects a caller with the conversation: it is its own, it takes part, it has left, or nothing. */
 export const ties = ['maker', 'bob', 'carl', 'eve'] as const
-export type Tie = (typeof ties)[number]
+type Tie = (typeof ties)[number]
 
 /** A caller: the person of that name, in these roles. */
 export interface Caller {

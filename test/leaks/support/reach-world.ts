@@ -72,7 +72,7 @@ export interface Worlds {
 }
 
 /** A request. */
-export interface Sent {
+interface Sent {
   readonly method: string
   readonly path: string
   readonly body?: unknown

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
  * What becomes of a commit: `loseReply` lets it happen and cuts the line, `loseRequest` cuts the line before. With `hold` everything
  * falls silent, the commit on its way: it arrives when the silence ends, even if its sender has hung up meanwhile.
  */
-export type CommitFate = 'pass' | 'loseReply' | 'loseRequest' | 'hold'
+type CommitFate = 'pass' | 'loseReply' | 'loseRequest' | 'hold'
 
 /** A proxy in front of a server. */
 export interface Proxy {

@@ -11,14 +11,14 @@ const desk: AgentPlace = { callId: 'root', parentCallId: null, agentPath: 'desk'
 const billing: AgentPlace = { callId: 'billing', parentCallId: 'root', agentPath: 'desk/billing' }
 const tool = { callId: 'hand', parentCallId: 'root', kind: 'tool' } as const
 
-export const starts = (at: AgentPlace, content: object, more: Partial<Told> = {}): Told => ({
+const starts = (at: AgentPlace, content: object, more: Partial<Told> = {}): Told => ({
   ...at,
   type: 'start',
   kind: 'agent',
   content: { message: 'Where is my bill?', handedFrom: null, ...content },
   ...more,
 })
-export const ends = (at: AgentPlace, text: string): Told => ({
+const ends = (at: AgentPlace, text: string): Told => ({
   ...at,
   type: 'end',
   kind: 'agent',

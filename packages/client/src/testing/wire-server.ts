@@ -6,13 +6,13 @@ import { problem, WitanError } from '@witan/protocol'
 import { answerAll, type Run, resting, type Script, startRun, type Talk } from './scripted-run.ts'
 
 /** What goes wrong, one entry per matching request in order. `reply`: the work is done and its reply is lost; `request`: nothing arrives; `stop`: the server says 202 and goes on by itself; `mute`: no head ever comes; `overlap`: all events come again; a number: the stream is cut after so many frames. */
-export interface Faults {
+interface Faults {
   readonly post: ('reply' | 'request' | 'stop' | number | null)[]
   readonly events: (number | 'proxy' | 'mute' | 'overlap' | null)[]
 }
 
 /** One request as it came. */
-export interface Seen {
+interface Seen {
   readonly method: string
   readonly url: string
   readonly headers: IncomingMessage['headers']

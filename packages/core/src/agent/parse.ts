@@ -57,7 +57,7 @@ function withSchema<Tool extends { parametersSchema: Record<string, unknown> | n
 }
 
 /** The JSON Schema of a sample; a schema wins over a sample [Rb41]. */
-export function sampleSchema(sample: unknown): Record<string, unknown> | null {
+function sampleSchema(sample: unknown): Record<string, unknown> | null {
   if (sample === undefined) return null
   if (Array.isArray(sample)) return { type: 'array', items: sampleSchema(sample[0]) ?? {} }
   if (typeof sample !== 'object' || sample === null) return { type: sample === null ? 'null' : typeof sample }

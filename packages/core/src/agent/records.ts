@@ -4,7 +4,7 @@ import type { Protocol } from '@witan/protocol/protocols'
 import type { Changed } from '../identity/changed.ts'
 
 /** One revision of a definition. */
-export interface DefinitionRow<Data> {
+interface DefinitionRow<Data> {
   readonly database: string
   readonly id: string
   readonly revision: number

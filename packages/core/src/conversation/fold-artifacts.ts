@@ -4,7 +4,7 @@ import type { ArtifactEntry } from '../store/artifact-records.ts'
 import type { SparseMap } from './sparse-map.ts'
 
 /** The artifacts that an agent has read in one document, during the latest run in which it read any. */
-export interface ArtifactReads {
+interface ArtifactReads {
   readonly run: string
   /** The id of each artifact, with the tool call that read it; the latest last. */
   readonly reads: { readonly id: string; readonly call: string }[]

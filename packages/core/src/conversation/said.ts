@@ -55,7 +55,7 @@ export interface SaidResult {
 }
 
 /** What the tool calls of a reply came to, in call order. It stands right behind the reply. */
-export interface Results {
+interface Results {
   readonly kind: 'results'
   readonly of: Reply
   readonly results: readonly SaidResult[]

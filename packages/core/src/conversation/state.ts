@@ -29,7 +29,7 @@ import { asksOutput } from '../model/output.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
 /** The state of a tool call in the current step. */
-export type SlotState =
+type SlotState =
   /** Requested by the model; nothing is recorded yet. */
   | 'asked'
   /** Its start is in the log. */
@@ -45,7 +45,7 @@ export type SlotState =
   | 'settled'
 
 /** A settled interruption, with its answer. */
-export interface Answered {
+interface Answered {
   readonly asked: RequiredBody
   readonly answer: Answer
 }
@@ -100,7 +100,7 @@ export interface WorkflowState {
 }
 
 /** What a hand-over says of its target. */
-export interface HandOver {
+interface HandOver {
   /** What its model reads of other agents: everything, or people's words and final texts only. */
   readonly history: 'all' | 'words'
   /** Whether control comes back to the call that handed over once the target has answered. */
@@ -282,7 +282,7 @@ export interface DocumentState {
 }
 
 /** The limits of a job: the root agent's, or those of a task's grant. */
-export type TreeCaps = Pick<AgentData, 'limits' | 'onExhausted'>
+type TreeCaps = Pick<AgentData, 'limits' | 'onExhausted'>
 
 /** A live job of a conversation: its run, or a task. */
 export interface LiveJob {

@@ -107,7 +107,7 @@ export function spanField<One extends Entry, Field extends keyof One['body'] & s
 }
 
 /** Whether an entry is of an agent's call that has control of the run: the root's, or one that control was handed to from there [K07]. */
-export function hasControl({ place, kind, type }: Pick<Entry, 'place' | 'kind' | 'type'>): boolean {
+function hasControl({ place, kind, type }: Pick<Entry, 'place' | 'kind' | 'type'>): boolean {
   return place.invocation === place.run && kind !== 'tool' && type !== 'checkpoint' && type !== 'artifact'
 }
 

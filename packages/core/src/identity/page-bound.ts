@@ -3,7 +3,7 @@ import { jsonLength } from './json-length.ts'
 import { jsonBytes } from './json-pieces.ts'
 
 /** How many bytes of JSON the items of a page have at most. A single item that is larger comes alone. */
-export const mostPageBytes = 4 * 1_048_576
+const mostPageBytes = 4 * 1_048_576
 
 /** How many bytes a character of an estimate has at most: six, as an escape such as `\u0001`. */
 const mostOfCharacter = 6

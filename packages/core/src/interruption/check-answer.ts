@@ -8,7 +8,7 @@ import { boundSpelling, checkSchema, propertyNames } from '../tool/schema.ts'
 import type { Answer } from '../tool/tool.ts'
 
 /** The answer to one of several questions, by question id. */
-export interface QuestionAnswer {
+interface QuestionAnswer {
   readonly options?: readonly string[]
   readonly text?: string
 }

@@ -91,7 +91,7 @@ export interface PacedJob {
 }
 
 /** How a replay follows a log: it sees every entry as it is recorded, and lets a job go on when the log does. */
-export interface Pace {
+interface Pace {
   /** Called before each decision of a job. The job waits for the promise and asks again; null lets it go on. */
   turn(job: PacedJob): Promise<void> | null
   /** Called before a job records an entry. */

@@ -40,7 +40,7 @@ export interface ModelFile {
 export type AssistantMessage = ModelTextMessage | ModelToolCallMessage
 
 /** A reply in text. */
-export interface ModelTextMessage {
+interface ModelTextMessage {
   readonly role: 'assistant'
   readonly content: string
   readonly toolCalls?: undefined
@@ -48,7 +48,7 @@ export interface ModelTextMessage {
 }
 
 /** A reply that calls tools, with the text before them, which may be empty. */
-export interface ModelToolCallMessage {
+interface ModelToolCallMessage {
   readonly role: 'assistant'
   readonly content: string
   readonly toolCalls: readonly ModelToolCall[]
@@ -56,7 +56,7 @@ export interface ModelToolCallMessage {
 }
 
 /** What a tool call came to. An error is JSON of the form `{"error":"…"}`. */
-export interface ToolResponseMessage {
+interface ToolResponseMessage {
   readonly role: 'tool'
   readonly toolCallId: string
   readonly name: string

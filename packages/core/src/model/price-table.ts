@@ -9,7 +9,7 @@ import type { ModelPrice } from './model.ts'
 export type PriceTable = Readonly<Record<string, VendorPrices>>
 
 /** The prices of one vendor, and the date that they are of, such as `2026-10-24`. */
-export interface VendorPrices {
+interface VendorPrices {
   readonly date: string
   readonly models: Readonly<Record<string, ModelPrice>>
 }

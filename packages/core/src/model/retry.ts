@@ -4,7 +4,7 @@ import type { Model, ModelCallOptions, ModelPart, ModelRequest } from './model.t
 import { ModelCallError } from './model.ts'
 
 /** What is about to be tried again: `attempt` is the one that failed, counted from 1. */
-export interface Retry {
+interface Retry {
   readonly attempt: number
   readonly delayMs: number
   readonly error: ModelCallError

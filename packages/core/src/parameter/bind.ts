@@ -5,7 +5,7 @@ import { Boxed } from './hidden.ts'
 import type { Bound, BoundValue, ConversationValues } from './parameter.ts'
 
 /** Maps a child's parameter to the parent's name, or to `null` if neither parent nor conversation binds it [E17]. */
-export type NameMap = Readonly<Record<string, string | null>>
+type NameMap = Readonly<Record<string, string | null>>
 
 /** What a call inherits: its parent's bound values and the conversation's. A root has no parent. */
 export interface Inheritance {

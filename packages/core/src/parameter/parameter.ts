@@ -5,7 +5,7 @@ import { fitsType } from '@witan/protocol/schemas'
 import { type Boxed, lasting } from './hidden.ts'
 
 /** The origin of a value, which stays the same along the edges [D14, E15]. */
-export type Origin = 'caller' | 'author' | 'evidence' | 'model'
+type Origin = 'caller' | 'author' | 'evidence' | 'model'
 
 /** A value bound to a name. `hidden` is the conversation's setting [R37]; `from` says how this agent got the value. */
 export interface BoundValue {
@@ -84,7 +84,7 @@ export function refuseLongHidden(hidden: Iterable<readonly [name: string, value:
 }
 
 /** Describes the kind of a value, never the value. */
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (value === null) return 'null'
   if (value === undefined) return 'nothing'
   if (isNumberAsText(value)) return numberAsText

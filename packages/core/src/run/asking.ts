@@ -93,12 +93,12 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
 }
 
 /** What the budget allows the next model call of an agent's call, and what kind of model call that is. */
-export interface Terms extends Pick<Asking, 'isClosing' | 'isToolless'> {
+interface Terms extends Pick<Asking, 'isClosing' | 'isToolless'> {
   readonly allowance: Allowance
 }
 
 /** The terms of the next model call in these circumstances. */
-export function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
+function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
   const isClosing = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
   const isToolless = isClosing || toolsOf(call, job).offers.length === 0
   const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isClosing }
@@ -120,7 +120,7 @@ function modelFor(call: AgentCall, job: Job, messages: readonly ModelMessage[]):
 }
 
 /** With what a job fails if the budget refuses a model call now. */
-export function refusalOf({ detail, hint }: Allowance & { readonly kind: 'refused' }, job: Job): Problem {
+function refusalOf({ detail, hint }: Allowance & { readonly kind: 'refused' }, job: Job): Problem {
   return problem('BUDGET_EXCEEDED', `${detail} ${spenders(job)}.`, { hint })
 }
 

@@ -21,7 +21,7 @@ export function usageOf(byPath: ReadonlyMap<string, UsageCounters>): Usage {
 }
 
 /** Usage of the call tree so far. A parent's usage includes its ended children; live calls are added. */
-export function treeUsage(run: LiveJob): Usage {
+function treeUsage(run: LiveJob): Usage {
   if (run.calls.size === 1) return usageOf(run.root.usage)
   const sum = new Map<string, UsageCounters>()
   for (const call of run.calls.values()) mergeUsage(sum, call.usage)
@@ -29,7 +29,7 @@ export function treeUsage(run: LiveJob): Usage {
 }
 
 /** The open interruptions, oldest first. */
-export function openInterruptions(run: LiveJob): Interruption[] {
+function openInterruptions(run: LiveJob): Interruption[] {
   const open: Interruption[] = []
   for (const slot of run.slots.values()) open.push(...slot.interruptions.map(askedView))
   return open

@@ -2,7 +2,6 @@
 import type { AuditEntry } from '@witan/protocol/keys'
 import type { AuditQuery } from './list-audit.ts'
 import type {
-  AgentData,
   AgentInput,
   CheckReport,
   Conversation,
@@ -365,7 +364,7 @@ export interface NoteOption {
   readonly traceparent?: string
 }
 
-export type { AgentData, AgentInput, SubAgentAssignment, Interruption, RevisionOption, RunRequest, SubAgentLine }
+export type { SubAgentAssignment }
 export type { Page, PageOptions } from './page.ts'
 export type {
   ArtifactFilter,
@@ -376,4 +375,4 @@ export type {
   FileContent,
   UsageQuery,
 } from './reading-contract.ts'
-export type { BegunReply, IdempotencyScope, RememberedReplies } from './reply-contract.ts'
+export type { IdempotencyScope, RememberedReplies } from './reply-contract.ts'

@@ -32,11 +32,7 @@ import type { Answer } from '../tool/tool.ts'
  * The asking agent's bound values are merged into an action's arguments for everybody who may answer it; a model's
  * arguments never win [Rb09].
  */
-export function presentInterruption(
-  principal: Principal,
-  row: InterruptionRow,
-  involvement: Involvement,
-): Interruption {
+function presentInterruption(principal: Principal, row: InterruptionRow, involvement: Involvement): Interruption {
   const createdAt = new Date(row.createdAt).toISOString()
   const view: Interruption = { ...frozen(row.view), conversationId: row.conversation, createdAt }
   if (view.kind !== 'action' || !mayAnswer(principal, { addressee: view.addressee, ...involvement })) return view

@@ -7,7 +7,7 @@ import type { Reservation } from '../store/reply-records.ts'
  * reply. `noted`: the first request died before its reply, but its run is stored and no longer at work. Follow that run,
  * then call `finish`.
  */
-export type BegunReply =
+type BegunReply =
   | { readonly state: 'fresh'; readonly reservation: Reservation }
   | { readonly state: 'noted'; readonly reservation: Reservation; readonly runId: string }
   | { readonly state: 'done'; readonly status: number; readonly body: string }

@@ -44,7 +44,7 @@ export function revokeKey(store: KeyStore, id: string, { database, principal }: 
 }
 
 /** Throws `ID_INVALID` for a name that no database can have. */
-export function refuseBadName(database: string): void {
+function refuseBadName(database: string): void {
   if (databaseNamePattern.test(database)) return
   const detail = `\`${database.slice(0, 80)}\` cannot be the name of a database.`
   throw new WitanError('ID_INVALID', detail, { path: 'database', hint: 'Use 1 to 64 of a-z, 0-9 and `-`.' })

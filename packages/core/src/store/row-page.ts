@@ -23,7 +23,7 @@ export const readCharacters = 1_000_000
 export const readBound: ReadBound = { characters: readCharacters, cut: () => undefined }
 
 /** Adds up the lengths of rows; true once the read is to end. Calls `cut` then. */
-export function rowCounter(bound: ReadBound | undefined): (length: number) => boolean {
+function rowCounter(bound: ReadBound | undefined): (length: number) => boolean {
   let left = bound?.characters ?? Number.POSITIVE_INFINITY
   return (length) => {
     left -= length

@@ -5,7 +5,7 @@ import type { ModelSpending } from '../tool/outcome.ts'
 import type { Caller } from '../tool/tool.ts'
 
 /** A message for a task. `key` identifies a repeat. */
-export interface TaskWords {
+interface TaskWords {
   readonly id: string
   readonly text: string
   readonly wait: boolean

@@ -7,7 +7,7 @@ import { placeOf } from '../identity/channel.ts'
 import { head, Histogram, histogramLines, sample } from './prometheus.ts'
 
 /** Values of a moment, read when the figures are asked for. */
-export interface Gauges {
+interface Gauges {
   readonly openInterruptions: number
   readonly eventReaders: number
   readonly queued: number

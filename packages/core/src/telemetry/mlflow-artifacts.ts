@@ -93,6 +93,6 @@ function folderIn(uri: string): string | null {
 }
 
 /** The files of parcels. */
-export function filesIn(parcels: readonly Parcel[]): readonly TraceFile[] {
+function filesIn(parcels: readonly Parcel[]): readonly TraceFile[] {
   return parcels.flatMap(({ files = [] }) => files)
 }

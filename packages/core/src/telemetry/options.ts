@@ -8,7 +8,7 @@ import { SpanLabels } from './span-label.ts'
 import type { Exporter } from './telemetry.ts'
 
 /** An OTLP collector that gets the spans of every run. */
-export interface OtlpOptions {
+interface OtlpOptions {
   /** Such as `http://127.0.0.1:4318/v1/traces`. */
   readonly url: string
   /** Sent with every request, and never logged. */
@@ -22,7 +22,7 @@ export interface OtlpOptions {
 }
 
 /** An MLflow server that gets the traces of every run, from version 3.6 on. */
-export interface MlflowOptions {
+interface MlflowOptions {
   /** Such as `http://127.0.0.1:5000`. */
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
@@ -104,12 +104,12 @@ function otlpExporter(options: OtlpOptions, context: ExporterContext): Exporter 
 }
 
 /** The host of an address; its path or query may hold a key. */
-export function nameOf(url: string): string {
+function nameOf(url: string): string {
   return new URL(url).host
 }
 
 /** An http or https address. It is not repeated in the error, since it may hold a password. */
-export function checkedUrl(key: string, url: string): string {
+function checkedUrl(key: string, url: string): string {
   const path = `telemetry.${key}.url`
   if (!URL.canParse(url) || !/^https?:/i.test(url))
     throw new WitanError('CONFIG_INVALID', `\`${path}\` must be an http or https URL.`, { path })
@@ -123,7 +123,7 @@ export function checkedUrl(key: string, url: string): string {
 }
 
 /** Headers that can be sent. */
-export function checkedHeaders(key: string, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function checkedHeaders(key: string, given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const path = `telemetry.${key}.headers`
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(given)) {
@@ -142,7 +142,7 @@ export function checkedHeaders(key: string, given: Readonly<Record<string, strin
 }
 
 /** The bound of a queue. */
-export function checkQueue(key: string, maxQueue: number): void {
+function checkQueue(key: string, maxQueue: number): void {
   const path = `telemetry.${key}.maxQueue`
   if (!Number.isInteger(maxQueue) || maxQueue < 1 || maxQueue > 1_000_000)
     throw new WitanError('CONFIG_INVALID', `\`${path}\` must be an integer from 1 to 1,000,000.`, { path })

@@ -216,7 +216,7 @@ function schemaOf(edge: SubAgentEdge, { style, child, binding: { generate } }: D
 }
 
 /** The values that the calling model must supply for a target, as properties of a schema. */
-export function neededProperties(generate: readonly Parameter[]): Record<string, unknown> {
+function neededProperties(generate: readonly Parameter[]): Record<string, unknown> {
   const properties: Record<string, unknown> = {}
   for (const { name, type, description } of generate) {
     properties[name] = description === '' ? typeToJsonSchema(type) : { ...typeToJsonSchema(type), description }
@@ -225,7 +225,7 @@ export function neededProperties(generate: readonly Parameter[]): Record<string,
 }
 
 /** Problems with the values that the calling model supplied for a target; no value is repeated. */
-export function neededIssues(generate: readonly Parameter[], args: Readonly<Record<string, unknown>>): string[] {
+function neededIssues(generate: readonly Parameter[], args: Readonly<Record<string, unknown>>): string[] {
   return generate
     .filter(({ name, type }) => !fitsType(type, args[name]))
     .map(({ name, type }) => {

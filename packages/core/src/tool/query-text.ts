@@ -47,7 +47,7 @@ export const POSTGRES_LEXIS: SqlLexis = Object.freeze({
 export const MAX_QUERY_LENGTH = 65_536
 
 /** One `$name` of a query; `start` and `end` are offsets in the statement. */
-export interface Placeholder {
+interface Placeholder {
   readonly name: string
   readonly start: number
   readonly end: number

@@ -52,7 +52,7 @@ export function reasonOf({ problem }: QueryMistake): QueryFailureReason {
 }
 
 /** The text itself is valid, but the database could not be reached: its names and types are not checked. */
-export interface QueryUnchecked {
+interface QueryUnchecked {
   readonly problem: 'unavailable'
   readonly detail: string
   readonly placeholders: readonly string[]

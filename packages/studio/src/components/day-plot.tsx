@@ -2,7 +2,7 @@
 import { scaleEnd } from '../state/health.ts'
 
 /** One bar. Its parts stand on each other; `null` is not known. */
-export interface Bar {
+interface Bar {
   readonly day: string
   readonly parts: readonly (number | null)[]
   /** What the bar says to a pointer. */

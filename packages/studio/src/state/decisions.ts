@@ -15,7 +15,7 @@ export interface ChangedArgument {
 }
 
 /** Words of the one who was asked: to a question, in reply to a message, or as what came of an action. */
-export interface Said {
+interface Said {
   readonly to: string
   readonly words: string
 }

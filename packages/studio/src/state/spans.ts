@@ -2,7 +2,7 @@
 import type { CallView, ConversationView } from '@witan/client'
 
 /** From a moment to a later one, in milliseconds since 1970; the end is infinite while it lasts. */
-export type Span = readonly [from: number, to: number]
+type Span = readonly [from: number, to: number]
 
 /** How long a call took: at work, and waiting for people. */
 export interface Times {

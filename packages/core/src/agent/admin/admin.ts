@@ -81,14 +81,6 @@ export async function lookingAgain<Result>(admin: AdminContext, work: () => Prom
   }
 }
 
-/** The error for a create whose id is taken. */
-export function existsError(id: string): WitanError {
-  return new WitanError('AGENT_EXISTS', `Agent \`${id}\` exists already.`, {
-    path: 'id',
-    hint: `PUT /api/v1/agents/${id} changes it.`,
-  })
-}
-
 /** Deletes an agent. Throws `AGENT_REFERENCED` while others list it, unless forced. Active runs keep their revision [C8]. */
 export async function deleteAgent(
   admin: AdminContext,

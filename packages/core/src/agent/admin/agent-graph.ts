@@ -7,7 +7,7 @@ import { hotSpotsOf } from '../check/hot-spots.ts'
 import { type AdminContext, currentAgents, getAgent } from './admin.ts'
 
 /** A node of the graph. */
-export interface GraphNode {
+interface GraphNode {
   readonly id: string
   readonly name: string
   readonly kind: 'agent' | 'workflow' | 'user'
@@ -16,7 +16,7 @@ export interface GraphNode {
 }
 
 /** An edge of the graph. Those of kind `users` lead to the people whom an agent may ask. */
-export interface GraphEdge {
+interface GraphEdge {
   readonly from: string
   readonly to: string
   readonly kind: Edge['kind'] | 'users'

@@ -27,13 +27,13 @@ export interface Saved {
 }
 
 /** A protocol that was saved, and whether it is new. */
-export interface SavedProtocol {
+interface SavedProtocol {
   readonly protocol: StoredProtocol
   readonly created: boolean
 }
 
 /** The precondition of a save: a certain current revision, or a free id. */
-export interface SaveTerms {
+interface SaveTerms {
   readonly ifRevision?: number | null
   readonly create?: boolean
 }

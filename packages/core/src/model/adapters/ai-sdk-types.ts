@@ -48,7 +48,7 @@ export type AiSdkPromptPart =
   | AiSdkToolResult
 
 /** Text in a prompt. */
-export interface AiSdkText {
+interface AiSdkText {
   type: 'text'
   text: string
   providerOptions?: AiSdkProviderOptions

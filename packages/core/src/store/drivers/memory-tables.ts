@@ -34,7 +34,7 @@ export interface Kept {
 }
 
 /** A position in the queue of inactive conversations, in the order of their last writes. */
-export interface Resting {
+interface Resting {
   readonly kept: Kept
   readonly since: number
   older: Resting | null

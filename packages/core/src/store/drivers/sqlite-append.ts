@@ -19,7 +19,7 @@ import type { WaitingUsage } from './sqlite-usage-rows.ts'
 import { jobOf, jsonText, optionalText, type StoredJob, storedJob } from './sqlite-rows.ts'
 
 /** The heads that earlier appends left, by channel, those of the latest appends last, until a run rests. Nothing else was written since. */
-export type Heads = Map<string, Head>
+type Heads = Map<string, Head>
 
 /** The state of the conversation before the append. */
 interface Head {
@@ -50,7 +50,7 @@ export interface AppendPlace extends Pick<WriteCache, 'heads' | 'usage'> {
 }
 
 /** Entries that are stored and belong to no conversation yet. */
-export interface Written {
+interface Written {
   readonly number: number
   readonly entries: number
 }

@@ -5,7 +5,7 @@ const busy = 5
 const locked = 6
 
 /** The primary result code of SQLite, or null for any other error. */
-export function resultCode(error: unknown): number | null {
+function resultCode(error: unknown): number | null {
   const code = (error as { errcode?: unknown } | null)?.errcode
   return typeof code === 'number' ? code & 0xff : null
 }

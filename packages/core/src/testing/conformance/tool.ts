@@ -79,7 +79,7 @@ function claimForm(claim: Register): void {
 }
 
 /** Plays a call with these arguments, as the tool prepares them. */
-export async function playOf(subject: Subject, args: Arguments, callId = 'call-1') {
+async function playOf(subject: Subject, args: Arguments, callId = 'call-1') {
   const { tool, caller, harness } = subject
   const checked = tool.check(args)
   assert.ok(checked.ok, `the tool refuses what fits: ${checked.ok || checked.issues.join('; ')}`)

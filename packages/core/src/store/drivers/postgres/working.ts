@@ -17,13 +17,13 @@ import type { Row } from './statements.ts'
 import { jsonText, restored } from './text.ts'
 
 /** A job in the batch. A change replaces the object. */
-export interface BatchJob extends StoredJob {
+interface BatchJob extends StoredJob {
   readonly isStored: boolean
   readonly isChanged: boolean
 }
 
 /** An interruption in the batch. Of a stored one only the state is known. */
-export interface BatchInterruption {
+interface BatchInterruption {
   readonly conversation: string
   readonly state: string
   readonly isStored: boolean
