@@ -1,7 +1,7 @@
 /** Answers interruptions: checks each answer, stores it once by compare-and-set, and wakes its job. Also settles expired ones. */
 import { type Interruption, type InterruptionKind, WitanError } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
-import { liveJob, type Slot } from '../conversation/state.ts'
+import { liveJob, type ToolCall } from '../conversation/state.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Involvement } from '../identity/rights.ts'
 import { mayAnswer } from '../interruption/may-answer.ts'
@@ -59,9 +59,9 @@ export async function answerAll(
     rows.push(row)
     const answer = await acceptable(context, row, { answer: answering.answer, by: by.id })
     if (answer === null) continue
-    const slot = slotOf(log, row)
-    if (slot === undefined) throw refusalError('conflict', id)
-    fresh.push(settlement(context, { slot, id: row.view.id }, { state: 'answered', answer, by: by.id }))
+    const toolCall = toolCallOf(log, row)
+    if (toolCall === undefined) throw refusalError('conflict', id)
+    fresh.push(settlement(context, { toolCall, id: row.view.id }, { state: 'answered', answer, by: by.id }))
   }
   if (fresh.length === 0) return repeated(context, log, (rows[0] as InterruptionRow).job)
   // The run comes first: its result is what the caller waits for.
@@ -109,9 +109,9 @@ function isFor(
 }
 
 /** The waiting call in this process's fold. */
-function slotOf({ state }: ConversationLog, { call, job, view }: InterruptionRow): Slot | undefined {
-  const slot = liveJob(state, job)?.slots.get(call)
-  return slot?.interruptions.some(({ id }) => id === view.id) ? slot : undefined
+function toolCallOf({ state }: ConversationLog, { call, job, view }: InterruptionRow): ToolCall | undefined {
+  const toolCall = liveJob(state, job)?.toolCalls.get(call)
+  return toolCall?.interruptions.some(({ id }) => id === view.id) ? toolCall : undefined
 }
 
 /** The answer to store; null if it is stored already. */
@@ -223,8 +223,12 @@ export async function expireDue(context: CommandContext, prepare: (database: str
 async function expire(context: CommandContext, row: InterruptionRow): Promise<void> {
   const log = await context.warm.get(row.database, row.conversation)
   await log.catchUp()
-  const slot = slotOf(log, row)
-  if (slot === undefined) return
-  const { entry, settle } = settlement(context, { slot, id: row.view.id }, { state: 'expired', answer: null, by: null })
+  const toolCall = toolCallOf(log, row)
+  if (toolCall === undefined) return
+  const { entry, settle } = settlement(
+    context,
+    { toolCall, id: row.view.id },
+    { state: 'expired', answer: null, by: null },
+  )
   await deliver(context, log, () => ({ jobs: [row.job], entries: [entry], settle: [settle] }))
 }

@@ -2,7 +2,7 @@
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import type { Slot } from '../conversation/state.ts'
+import type { ToolCall } from '../conversation/state.ts'
 import type { Append, AppendResult, JobRow, Settlement } from '../store/store.ts'
 import type { Accepted, CommandContext } from './accept.ts'
 
@@ -69,18 +69,18 @@ export interface Settled {
   readonly settle: Settlement
 }
 
-/** Settles an open interruption of a slot. */
+/** Settles an open interruption of a toolCall. */
 export function settlement(
   context: CommandContext,
-  { slot, id }: { readonly slot: Slot; readonly id: string },
+  { toolCall, id }: { readonly toolCall: ToolCall; readonly id: string },
   { left, ...to }: Pick<Settlement, 'state' | 'answer' | 'by'> & { readonly left?: true },
 ): Settled {
-  const kind = slot.interruptions.find((one) => one.id === id)?.kind
-  const place = slot.place as CallPlace
+  const kind = toolCall.interruptions.find((one) => one.id === id)?.kind
+  const place = toolCall.place as CallPlace
   return {
     entry: foreign(
       context,
-      { place, job: slot.owner.job },
+      { place, job: toolCall.owner.job },
       { type: 'resolved', kind: null, body: { id, ...(kind && { kind }), ...to, ...(left && { left }) } },
     ),
     settle: { id, ...to, at: context.env.clock.now() },

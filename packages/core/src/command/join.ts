@@ -15,8 +15,8 @@ export async function joinRun(
   const { run } = log.state
   if (run === null) return null
   if (message.toolMode !== null && message.toolMode !== run.root.toolMode) throw otherMode(run.root.toolMode)
-  const waiting = [...run.slots.values()].flatMap((slot) =>
-    slot.interruptions.flatMap(({ kind, id, path }) => (kind === 'action' ? [{ slot, id, path }] : [])),
+  const waiting = [...run.toolCalls.values()].flatMap((toolCall) =>
+    toolCall.interruptions.flatMap(({ kind, id, path }) => (kind === 'action' ? [{ toolCall, id, path }] : [])),
   )
   if (waiting.length > 0 && !message.cancelPendingActions) {
     throw new WitanError(

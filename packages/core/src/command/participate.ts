@@ -2,7 +2,7 @@
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import type { ConversationState, Slot } from '../conversation/state.ts'
+import type { ConversationState, ToolCall } from '../conversation/state.ts'
 import type { Person } from '../parameter/person.ts'
 import type { ParticipantRow } from '../store/store.ts'
 import type { CommandContext } from './accept.ts'
@@ -37,7 +37,7 @@ export async function participate(
       settlement(context, one, { state: 'cancelled', answer: null, by: null, left: true }),
     )
     return {
-      jobs: [...new Set(waiting.map(({ slot }) => slot.owner.job))],
+      jobs: [...new Set(waiting.map(({ toolCall }) => toolCall.owner.job))],
       entries: [entry, ...closed.map((one) => one.entry)],
       settle: closed.map((one) => one.settle),
       participants: [row],
@@ -66,10 +66,10 @@ function participantEntry(
 }
 
 /** The calls that wait for this person by name, in the run and in tasks. */
-function waitingFor({ run, tasks }: ConversationState, user: string): readonly { slot: Slot; id: string }[] {
+function waitingFor({ run, tasks }: ConversationState, user: string): readonly { toolCall: ToolCall; id: string }[] {
   const jobs = [...(run === null ? [] : [run]), ...tasks.values()]
-  const slots = jobs.flatMap((job) => [...job.slots.values()])
-  return slots.flatMap((slot) =>
-    slot.interruptions.flatMap(({ id, addressee }) => (addressee === user ? [{ slot, id }] : [])),
+  const toolCalls = jobs.flatMap((job) => [...job.toolCalls.values()])
+  return toolCalls.flatMap((toolCall) =>
+    toolCall.interruptions.flatMap(({ id, addressee }) => (addressee === user ? [{ toolCall, id }] : [])),
   )
 }

@@ -57,7 +57,7 @@ function bringsFiles({ inbox }: DocumentState): boolean {
 }
 
 function isWaiting(run: LiveJob): boolean {
-  for (const slot of run.slots.values()) if (slot.interruptions.length > 0) return true
+  for (const toolCall of run.toolCalls.values()) if (toolCall.interruptions.length > 0) return true
   return false
 }
 

@@ -33,9 +33,9 @@ export function foldArtifactRead({ reads: all }: Artifacts, place: CallPlace, id
 }
 
 /** A tool call, and those of the same reply. */
-interface SavingSlot {
+interface SavingToolCall {
   readonly place: CallPlace | null
-  readonly owner: { readonly slots: readonly SavingSlot[] }
+  readonly owner: { readonly toolCalls: readonly SavingToolCall[] }
 }
 
 /** An agent in one document: its calls there remember the same. */
@@ -47,11 +47,11 @@ function readerOf({ document, author }: CallPlace): string {
  * The artifacts that the agent of a tool call had read before in this run, in the order of the first reading; only the latest, if there
  * are too many. Other calls of the same reply do not count: the model wrote this call before it read their results.
  */
-export function inputsOf({ reads }: Artifacts, slot: SavingSlot): readonly string[] {
-  const place = slot.place as CallPlace
+export function inputsOf({ reads }: Artifacts, toolCall: SavingToolCall): readonly string[] {
+  const place = toolCall.place as CallPlace
   const known = reads.get(readerOf(place))
   if (known?.run !== place.run) return []
-  const beside = new Set(slot.owner.slots.filter((one) => one !== slot).map((one) => one.place?.call))
+  const beside = new Set(toolCall.owner.toolCalls.filter((one) => one !== toolCall).map((one) => one.place?.call))
   const ids = new Set(known.reads.filter(({ call }) => !beside.has(call)).map(({ id }) => id))
   return [...ids].slice(-artifactLimits.inputs)
 }

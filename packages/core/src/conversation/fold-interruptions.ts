@@ -17,35 +17,37 @@ export function askedView({ held: _, ...view }: RequiredBody): Interruption {
   return view
 }
 
-/** Folds an opened interruption: the call waits. A held call has no start yet, so its slot is found by the tool call id. */
+/** Folds an opened interruption: the call waits. A held call has no start yet, so its toolCall is found by the tool call id. */
 export function foldRequired(run: LiveJob | null, place: CallPlace, body: RequiredBody): void {
   const { held } = body
   const owner = run?.calls.get(place.parentCall ?? '')
-  const slot =
-    held === undefined ? run?.slots.get(place.call) : owner?.slots.find((one) => one.asked.id === held.toolCallId)
-  if (slot === undefined) return
-  slot.interruptions = [...slot.interruptions, body]
-  slot.state = 'waiting'
-  slot.place = place
-  run?.slots.set(place.call, slot)
+  const toolCall =
+    held === undefined
+      ? run?.toolCalls.get(place.call)
+      : owner?.toolCalls.find((one) => one.asked.id === held.toolCallId)
+  if (toolCall === undefined) return
+  toolCall.interruptions = [...toolCall.interruptions, body]
+  toolCall.state = 'waiting'
+  toolCall.place = place
+  run?.toolCalls.set(place.call, toolCall)
 }
 
 /** Folds a settled interruption: the call continues once none of its interruptions is open. A held call is admitted again, now with the answer of its gate. */
 export function foldResolved(run: LiveJob | null, place: CallPlace, body: ResolvedBody): void {
-  const slot = run?.slots.get(place.call)
-  const asked = slot?.interruptions.find(({ id }) => id === body.id)
-  if (slot === undefined || asked === undefined) return
+  const toolCall = run?.toolCalls.get(place.call)
+  const asked = toolCall?.interruptions.find(({ id }) => id === body.id)
+  if (toolCall === undefined || asked === undefined) return
   const answer = answerOf(body, asked)
-  slot.interruptions = slot.interruptions.filter((one) => one !== asked)
+  toolCall.interruptions = toolCall.interruptions.filter((one) => one !== asked)
   if (asked.held === undefined) {
-    if (slot.interruptions.length === 0) slot.state = 'answered'
-    slot.answers = [...slot.answers, { kind: 'interruption', asked: askedView(asked), answer }]
+    if (toolCall.interruptions.length === 0) toolCall.state = 'answered'
+    toolCall.answers = [...toolCall.answers, { kind: 'interruption', asked: askedView(asked), answer }]
     return
   }
-  run?.slots.delete(place.call)
-  slot.state = 'asked'
-  slot.place = null
-  slot.passed = { asked, answer }
+  run?.toolCalls.delete(place.call)
+  toolCall.state = 'asked'
+  toolCall.place = null
+  toolCall.passed = { asked, answer }
 }
 
 function answerOf(body: ResolvedBody, { kind }: Pick<RequiredBody, 'kind'>): Answer {

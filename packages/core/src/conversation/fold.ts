@@ -25,7 +25,7 @@ import { foldExchange, noteUnsent } from './fold-exchange.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
 import { valuesAt, tightened } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
-import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type Slot } from './state.ts'
+import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type ToolCall } from './state.ts'
 import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
@@ -144,7 +144,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   const { place, body } = entry
   const caller = liveJob(state, entry.job)
   // The parent of a child is the agent whose tool call it answers, or the owner of the tool that runs it.
-  const tool = caller?.slots.get(place.parentCall ?? '') ?? null
+  const tool = caller?.toolCalls.get(place.parentCall ?? '') ?? null
   const parent = tool?.owner ?? caller?.calls.get(place.parentCall ?? '') ?? null
   if (parent === null) state.conversationValues = valuesAt(state.stored, entry.seq || Number.POSITIVE_INFINITY)
   const workflow = body.step !== undefined && parent !== null && isWorkflow(parent) ? parent : null
@@ -238,7 +238,7 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
   if (entry.kind === 'model') return foldReply(run, entry.place, entry.body)
   if (entry.kind === 'tool') {
     if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
-    const owner = entry.body.handsTo === undefined ? run?.slots.get(entry.place.call)?.owner : undefined
+    const owner = entry.body.handsTo === undefined ? run?.toolCalls.get(entry.place.call)?.owner : undefined
     if (owner !== undefined) somethingSaid(owner)
     if (entry.body.exitsLoop === true) return foldExit(run, entry.place, resultText(entry.body))
     return foldToolOver(run, entry.place, resultText(entry.body))
@@ -339,11 +339,11 @@ function isOwnFailure({ handedTo, workflow, hasNoReply }: AgentCall, code: strin
 }
 
 /** Passes an agent's answer to the tool that runs it, scrubbed of values bound below the tool [C17]. */
-function answerTool(slot: Slot, call: AgentCall, body: AgentEndBody | ErrorBody): void {
+function answerTool(toolCall: ToolCall, call: AgentCall, body: AgentEndBody | ErrorBody): void {
   const { agent, message } = call
   const answer = agentAnswer(body, (text) => answerText(call, text))
-  slot.state = 'answered'
-  slot.answers = [...slot.answers, { kind: 'agent', agent: agent.id, message, answer }]
+  toolCall.state = 'answered'
+  toolCall.answers = [...toolCall.answers, { kind: 'agent', agent: agent.id, message, answer }]
 }
 
 type AgentOver = Entry & { readonly kind: 'agent'; readonly body: AgentEndBody | ErrorBody }

@@ -5,7 +5,7 @@ import type { JobRow } from '../store/store.ts'
 import { isLive } from '../store/job-change.ts'
 import { placeOfTarget } from './address.ts'
 import { isRequired } from './fold-interruptions.ts'
-import { type AgentCall, type ConversationState, isTop, type LiveJob, liveJob, type Slot } from './state.ts'
+import { type AgentCall, type ConversationState, isTop, type LiveJob, liveJob, type ToolCall } from './state.ts'
 import { isWorkflow } from './workflow.ts'
 
 /** What an import remembers of a log beside its fold. */
@@ -43,23 +43,25 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
   if (type === 'task') return begun.calls.has(place.call) ? null : noCall(entry)
   const run = liveJob(state, job)
   const call = run?.calls.get(place.call)
-  const slot = run?.slots.get(place.call)
+  const toolCall = run?.toolCalls.get(place.call)
   if (type === 'message' && entry.body.exchange === undefined) return misplacedMessage(state, entry, begun)
   if (isRequired(entry)) {
     const { held, id } = entry.body
-    const asked = held === undefined ? slot : askedIn(run, place, held.toolCallId)
+    const asked = held === undefined ? toolCall : askedIn(run, place, held.toolCallId)
     if (asked === undefined) return noCall(entry)
     if (asked.interruptions.some((one) => one.id === id)) return `asks \`${id}\` a second time`
     return otherPlace(place, held === undefined ? asked.place : placeOfTool(asked.owner, place.call))
   }
   if (type === 'resolved')
-    return slot?.interruptions.some(({ id }) => id === entry.body.id)
+    return toolCall?.interruptions.some(({ id }) => id === entry.body.id)
       ? null
       : `settles \`${entry.body.id}\`, which nobody has asked or which is settled`
   if (type === 'checkpoint' || type === 'artifact' || kind === 'tool') {
     const refused = type === 'error' ? begun.refused.get(place.call) : undefined
     begun.refused.delete(place.call)
-    return slot === undefined && refused === undefined ? noCall(entry) : otherPlace(place, slot?.place ?? refused)
+    return toolCall === undefined && refused === undefined
+      ? noCall(entry)
+      : otherPlace(place, toolCall?.place ?? refused)
   }
   if (call === undefined) return noCall(entry)
   if (type === 'message') return null
@@ -96,7 +98,7 @@ function misplacedAgent(
 ): string | null {
   const { call, parentCall } = place
   if (parentCall === null) return misplacedRoot(state, { place, job, body })
-  const tool = run?.slots.get(parentCall) ?? null
+  const tool = run?.toolCalls.get(parentCall) ?? null
   const parent = tool?.owner ?? run?.calls.get(parentCall)
   if (parent === undefined) return `starts a child of \`${parentCall}\`, which is not under way in the job \`${job}\``
   if (body.handOver !== undefined) {
@@ -113,7 +115,9 @@ function misplacedAgent(
   if (!isBelow) return `does not have the place of a child of \`${parentCall}\``
   if (body.step !== undefined)
     return isWorkflow(parent) ? null : `is a step of \`${parentCall}\`, which has no workflow`
-  const asked = parent.slots.find(({ asked: { id }, state: stands }) => id === body.toolCallId && stands === 'asked')
+  const asked = parent.toolCalls.find(
+    ({ asked: { id }, state: stands }) => id === body.toolCallId && stands === 'asked',
+  )
   return tool !== null || asked !== undefined ? null : noAsking(body.toolCallId)
 }
 
@@ -138,8 +142,8 @@ function misplacedTool(
   const parent = run?.calls.get(place.parentCall ?? '')
   if (parent === undefined)
     return `starts a tool of \`${place.parentCall}\`, which is not under way in the job \`${job}\``
-  const slot = askedIn(run, place, body.toolCallId)
-  if (slot === undefined ? parent.reply !== null : slot.state !== 'asked') return noAsking(body.toolCallId)
+  const toolCall = askedIn(run, place, body.toolCallId)
+  if (toolCall === undefined ? parent.reply !== null : toolCall.state !== 'asked') return noAsking(body.toolCallId)
   return otherPlace(place, placeOfTool(parent, place.call))
 }
 
@@ -148,8 +152,8 @@ function placeOfTool({ place }: AgentCall, call: string): CallPlace {
 }
 
 /** The tool call of that id that the parent of a place has made in its last reply. */
-function askedIn(run: LiveJob | null, { parentCall }: CallPlace, toolCallId: string): Slot | undefined {
-  return run?.calls.get(parentCall ?? '')?.slots.find(({ asked }) => asked.id === toolCallId)
+function askedIn(run: LiveJob | null, { parentCall }: CallPlace, toolCallId: string): ToolCall | undefined {
+  return run?.calls.get(parentCall ?? '')?.toolCalls.find(({ asked }) => asked.id === toolCallId)
 }
 
 function noAsking(toolCallId: string | null): string {

@@ -8,13 +8,13 @@ import { childAddress, documentAt } from './address.ts'
 import { answering } from './fold-exchange.ts'
 import { gather, speaksFor } from './callers-view.ts'
 import { heardOf } from './fold-hand-over.ts'
-import type { AgentCall, ConversationState, SharedHistory, Slot } from './state.ts'
+import type { AgentCall, ConversationState, SharedHistory, ToolCall } from './state.ts'
 
 /** Who starts a call: its agent, the call above it, and the tool call that runs it, if one does. */
 interface Origin {
   readonly agent: AgentData
   readonly parent: AgentCall | null
-  readonly tool: Slot | null
+  readonly tool: ToolCall | null
 }
 
 /** The call of a start entry, and its invocation before numbering. */
@@ -43,7 +43,7 @@ export function newCall(
     agent: answering(agent, exchange),
     revision: body.revision,
     parent,
-    askedBy: tool ?? parent?.slots.find((one) => one.asked.id === body.toolCallId) ?? null,
+    askedBy: tool ?? parent?.toolCalls.find((one) => one.asked.id === body.toolCallId) ?? null,
     toolCallId: body.toolCallId,
     message: body.message,
     model: body.overrides?.model ?? agent.model,
@@ -77,7 +77,7 @@ export function newCall(
     hasNoReply: false,
     calledTool: false,
     endedToolMode: false,
-    slots: [],
+    toolCalls: [],
     reply: null,
     refused: [],
     earlierAnswers: [],

@@ -45,7 +45,7 @@ export function newRun(
     tasks: [],
     exchanges: new ExchangeBook(),
     calls: new Map([[root.place.call, root]]),
-    slots: new Map(),
+    toolCalls: new Map(),
     modelCalls: 0,
     failedCalls: 0,
     warnings: noWarnings,

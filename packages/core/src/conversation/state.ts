@@ -29,7 +29,7 @@ import { asksOutput } from '../model/output.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
 /** The state of a tool call in the current step. */
-type SlotState =
+type ToolCallState =
   /** Requested by the model; nothing is recorded yet. */
   | 'asked'
   /** Its start is in the log. */
@@ -51,10 +51,10 @@ interface Answered {
 }
 
 /** One tool call of a step. */
-export interface Slot {
+export interface ToolCall {
   readonly asked: LoggedToolCall
   readonly owner: AgentCall
-  state: SlotState
+  state: ToolCallState
   /** The place of the tool call or child, once it has one. */
   place: CallPlace | null
   name: string
@@ -126,7 +126,7 @@ export interface AgentCall {
   /** Set for a workflow: its children instead of a model. */
   readonly workflow: WorkflowState | null
   /** The tool call of its parent that asked for it; null at the root, for a hand-over and for a step. */
-  readonly askedBy: Slot | null
+  readonly askedBy: ToolCall | null
   readonly toolCallId: string | null
   readonly message: string
   /** The model of its agent, or the delegation's override [F14]. */
@@ -168,7 +168,7 @@ export interface AgentCall {
   calledTool: boolean
   /** True once its model has ended the tool mode: the rest of the call is `auto` [Tb09]. */
   endedToolMode: boolean
-  slots: readonly Slot[]
+  toolCalls: readonly ToolCall[]
   /** The reply that asked for them. */
   reply: Reply | null
   /** Tool calls of the current step beyond the limit of one reply. They do not run, and their results say so. */
@@ -308,7 +308,7 @@ export interface LiveJob {
   /** Live agent calls, parents before children. */
   readonly calls: Map<string, AgentCall>
   /** Started and waiting tool calls, by call id. */
-  readonly slots: Map<string, Slot>
+  readonly toolCalls: Map<string, ToolCall>
   modelCalls: number
   /** The provider warnings of this run. */
   warnings: readonly string[]

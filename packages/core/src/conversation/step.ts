@@ -4,7 +4,7 @@ import { jsonForModel } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { gatheredText, somethingSaid } from './fold-hand-over.ts'
 import { refusedResult, type Reply, type SaidResult } from './said.ts'
-import type { AgentCall, LiveJob, Slot } from './state.ts'
+import type { AgentCall, LiveJob, ToolCall } from './state.ts'
 import { countersOf } from './merge-usage.ts'
 
 /** Shared by nearly all calls. */
@@ -14,11 +14,11 @@ const noAnswers: readonly never[] = []
 export function beginStep(call: AgentCall, reply: Reply, admitted: number = reply.calls.length): void {
   call.document.said.push(reply)
   call.reply = reply
-  call.slots = reply.calls.slice(0, admitted).map((asked) => newSlot(asked, call))
+  call.toolCalls = reply.calls.slice(0, admitted).map((asked) => newToolCall(asked, call))
   call.refused = reply.calls.slice(admitted)
 }
 
-function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
+function newToolCall(asked: ToolCall['asked'], owner: AgentCall): ToolCall {
   return {
     asked,
     owner,
@@ -38,26 +38,26 @@ function newSlot(asked: Slot['asked'], owner: AgentCall): Slot {
 /** Folds the start of a tool call. */
 export function foldToolStart(run: LiveJob | null, entry: Entry & { body: ToolStartBody }): void {
   const call = run?.calls.get(entry.place.parentCall ?? '')
-  const slot = call?.slots.find((one) => one.asked.id === entry.body.toolCallId)
+  const toolCall = call?.toolCalls.find((one) => one.asked.id === entry.body.toolCallId)
   if (call === undefined) return
   countersOf(call).toolCalls += 1
-  if (slot === undefined) return
-  slot.state = 'started'
-  slot.place = entry.place
-  slot.name = entry.body.name
-  slot.epoch = entry.epoch
-  slot.isLast = entry.body.isLast === true
-  run?.slots.set(entry.place.call, slot)
+  if (toolCall === undefined) return
+  toolCall.state = 'started'
+  toolCall.place = entry.place
+  toolCall.name = entry.body.name
+  toolCall.epoch = entry.epoch
+  toolCall.isLast = entry.body.isLast === true
+  run?.toolCalls.set(entry.place.call, toolCall)
 }
 
-/** Folds a checkpoint: a saved note, or a resumed call. Sets the slot's epoch, so that a later owner knows the call ran in it. */
+/** Folds a checkpoint: a saved note, or a resumed call. Sets the toolCall's epoch, so that a later owner knows the call ran in it. */
 export function foldCheckpoint(run: LiveJob | null, entry: Entry & { body: CheckpointBody }): void {
-  const slot = run?.slots.get(entry.place.call)
-  if (slot === undefined) return
+  const toolCall = run?.toolCalls.get(entry.place.call)
+  if (toolCall === undefined) return
   const { note, resumed } = entry.body
-  if (note !== undefined) slot.note = note
-  slot.epoch = entry.epoch
-  if (resumed === true) slot.state = 'started'
+  if (note !== undefined) toolCall.note = note
+  toolCall.epoch = entry.epoch
+  if (resumed === true) toolCall.state = 'started'
 }
 
 /** Errors of the runtime, which say nothing that could change what an agent does next. */
@@ -90,15 +90,15 @@ export function gatherError(call: AgentCall, detail: string): void {
 
 /** Folds the end of a tool call. `content` is the result that the model reads. */
 export function foldToolOver(run: LiveJob | null, place: CallPlace, content: string): void {
-  const slot = run?.slots.get(place.call)
-  if (slot === undefined) return
-  run?.slots.delete(place.call)
-  settle(slot, content)
+  const toolCall = run?.toolCalls.get(place.call)
+  if (toolCall === undefined) return
+  run?.toolCalls.delete(place.call)
+  settle(toolCall, content)
 }
 
 /** Folds a call of `exit_loop`: it ends the call that made it, with the text of that reply [C26]. */
 export function foldExit(run: LiveJob | null, place: CallPlace, content: string): void {
-  const call = run?.slots.get(place.call)?.owner
+  const call = run?.toolCalls.get(place.call)?.owner
   const text = call?.reply?.text ?? ''
   foldToolOver(run, place, content)
   if (call !== undefined)
@@ -107,30 +107,30 @@ export function foldExit(run: LiveJob | null, place: CallPlace, content: string)
 
 /** Folds the end of a tool mode. A reply that did nothing else takes nothing from the iterations of its agent [Tb09]. */
 export function foldToolModeEnd(run: LiveJob | null, place: CallPlace): void {
-  const call = run?.slots.get(place.call)?.owner
+  const call = run?.toolCalls.get(place.call)?.owner
   if (call === undefined || call.endedToolMode) return
   call.endedToolMode = true
-  if (call.slots.length === 1 && call.refused.length === 0) call.spared += 1
+  if (call.toolCalls.length === 1 && call.refused.length === 0) call.spared += 1
 }
 
 /** Settles a tool call. Once all calls of a step are settled, their results are added in call order [C14]. `scrub` is an answering agent's. */
-export function settle(slot: Slot, content: string, scrub: Scrubber = null): void {
-  slot.state = 'settled'
-  const { asked, owner: call } = slot
-  const by = writersOf(slot)
+export function settle(toolCall: ToolCall, content: string, scrub: Scrubber = null): void {
+  toolCall.state = 'settled'
+  const { asked, owner: call } = toolCall
+  const by = writersOf(toolCall)
   const plain = { toolCallId: asked.id, name: asked.name, content, scrub }
-  slot.result = by.length === 0 ? plain : { ...plain, by }
-  if (call.reply === null || call.slots.some((one) => one.state !== 'settled')) return
-  const results = call.slots.map(({ result }) => result as SaidResult)
+  toolCall.result = by.length === 0 ? plain : { ...plain, by }
+  if (call.reply === null || call.toolCalls.some((one) => one.state !== 'settled')) return
+  const results = call.toolCalls.map(({ result }) => result as SaidResult)
   const all = call.refused.length === 0 ? results : [...results, ...refusals(call)]
   call.document.said.push({ kind: 'results', of: call.reply, results: all })
-  call.slots = []
+  call.toolCalls = []
   call.reply = null
   call.refused = []
 }
 
 /** The people whose answers a call got. */
-function writersOf({ answers }: Slot): readonly string[] {
+function writersOf({ answers }: ToolCall): readonly string[] {
   if (answers.length === 0) return noAnswers
   return answers.flatMap((one) => {
     const by = one.kind === 'interruption' && 'value' in one.answer ? one.answer.by : undefined
@@ -139,8 +139,8 @@ function writersOf({ answers }: Slot): readonly string[] {
 }
 
 /** The results of the calls beyond what one reply may make. */
-function refusals({ refused, slots }: AgentCall): readonly SaidResult[] {
-  const content = JSON.stringify(refusedResult(slots.length))
+function refusals({ refused, toolCalls }: AgentCall): readonly SaidResult[] {
+  const content = JSON.stringify(refusedResult(toolCalls.length))
   return refused.map(({ id, name }) => ({ toolCallId: id, name, content, scrub: null }))
 }
 
@@ -148,5 +148,5 @@ const notRun = JSON.stringify({ error: 'The run ended before this was run.' })
 
 /** Settles the open tool calls of a call that ends during a step: providers refuse a history with unanswered calls [P21]. */
 export function settleRest(call: AgentCall): void {
-  for (const slot of call.slots) if (slot.state !== 'settled') settle(slot, notRun)
+  for (const toolCall of call.toolCalls) if (toolCall.state !== 'settled') settle(toolCall, notRun)
 }

@@ -4,7 +4,7 @@ import { WitanError } from '@witan/protocol'
 import { type Artifact, artifactLimits, artifactOf, artifactProblem, type CallPlace } from '@witan/protocol/entries'
 import { isTextType, sizeText } from '@witan/protocol/files'
 import { inputsOf } from '../conversation/fold-artifacts.ts'
-import type { Slot } from '../conversation/state.ts'
+import type { ToolCall } from '../conversation/state.ts'
 import { shownPlace } from '../event/project.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { scrubbedBytes, textIn } from '../parameter/scrub-bytes.ts'
@@ -14,7 +14,7 @@ import type { ArtifactContent, ArtifactDraft, CallArtifacts } from '../tool/arti
 import { type Job, record, recordRows } from './job.ts'
 
 interface SavingCall {
-  readonly slot: Slot
+  readonly toolCall: ToolCall
   readonly job: Job
   /** Aborts when the call is over. */
   readonly signal: AbortSignal
@@ -26,8 +26,8 @@ export function callArtifacts(call: SavingCall): CallArtifacts {
 }
 
 async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
-  const { slot, job } = call
-  const { scrub } = slot.owner
+  const { toolCall, job } = call
+  const { scrub } = toolCall.owner
   const { name, mediaType, content } = checked(draft, scrub)
   const bytes = await scrubbedBytes(content, mediaType, scrub)
   if (bytes.byteLength > artifactLimits.bytes) throw tooLarge(bytes.byteLength)
@@ -37,7 +37,7 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
     id: conversation,
     artifacts: { made },
   } = job.log.state
-  const id = artifactId([database, conversation, (slot.place as CallPlace).call, name, mediaType, digest])
+  const id = artifactId([database, conversation, (toolCall.place as CallPlace).call, name, mediaType, digest])
   const known = made.get(id)
   if (known !== undefined) return shown(call, known)
   await job.env.storeContent(database, digest, bytes)
@@ -51,16 +51,16 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
       mediaType,
       bytes: bytes.byteLength,
       digest,
-      inputs: inputsOf(job.log.state.artifacts, slot),
+      inputs: inputsOf(job.log.state.artifacts, toolCall),
     }
-    record(job, slot.place as CallPlace, { type: 'artifact', kind: null, body })
+    record(job, toolCall.place as CallPlace, { type: 'artifact', kind: null, body })
     recordRows(job, { contents: [{ digest, mediaType, name }] })
   }
   return shown(call, made.get(id) as ArtifactEntry)
 }
 
 async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
-  const { slot, job } = call
+  const { toolCall, job } = call
   const {
     database,
     id: conversation,
@@ -79,15 +79,15 @@ async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
   if (bytes === null) throw unknown()
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   assertLive(call)
-  if (!inputsOf(job.log.state.artifacts, slot).includes(id))
-    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })
+  if (!inputsOf(job.log.state.artifacts, toolCall).includes(id))
+    record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })
   const text = isTextType(mediaType) ? textIn(bytes) : null
   return { artifact: shown(call, entry), text, bytes }
 }
 
 /** What is recorded after the end of its call, or by a process that lost its job, would never be stored. */
-function assertLive({ slot, signal }: SavingCall): void {
-  if (signal.aborted || slot.state !== 'started') throw new Error('The call is over: it can use no artifact.')
+function assertLive({ toolCall, signal }: SavingCall): void {
+  if (signal.aborted || toolCall.state !== 'started') throw new Error('The call is over: it can use no artifact.')
 }
 
 function shown({ job }: SavingCall, entry: ArtifactEntry): Artifact {

@@ -4,7 +4,7 @@ import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
 import { addRows, type OwnRows } from '../conversation/stretches.ts'
 import { SparseMap } from '../conversation/sparse-map.ts'
-import { type AgentCall, liveJob, type LiveJob, type Slot } from '../conversation/state.ts'
+import { type AgentCall, liveJob, type LiveJob, type ToolCall } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
@@ -83,8 +83,8 @@ export class Job {
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),
-    prepared: new SparseMap<Slot, PreparedArguments>(),
-    asked: new SparseMap<Slot, InterruptionDraft | null>(),
+    prepared: new SparseMap<ToolCall, PreparedArguments>(),
+    asked: new SparseMap<ToolCall, InterruptionDraft | null>(),
   }
   /** The progress of this process's work on the job. */
   readonly lifecycle: Lifecycle

@@ -70,7 +70,7 @@ function takeOut(calls: CallUnderWay[], one: CallUnderWay): boolean {
 /** Notes that an earlier owner of the job may have had model calls under way: one of each agent that now waits for its model. */
 export function noteWaiting(job: Job): void {
   for (const call of job.run.calls.values()) {
-    if (!call.active || call.slots.length > 0 || isWorkflow(call) || isAnswered(call)) continue
+    if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || isAnswered(call)) continue
     const detail = 'The process that made the call has left it.'
     const asked = { call, purpose: null, modelId: call.model, folded: null }
     recordNoReply(job, asked, { code: 'MODEL_CALL_LOST', detail, spent: true })

@@ -142,7 +142,7 @@ function asksHere(turns: Turns, job: PacedJob): boolean {
   const { identity, run, lifecycle } = job
   if (!isHere(job) || run.cancelled || lifecycle.failure !== null) return false
   for (const call of run.calls.values()) {
-    if (!call.active || call.slots.length > 0 || pending.replies.has(call.place.call)) continue
+    if (!call.active || call.toolCalls.length > 0 || pending.replies.has(call.place.call)) continue
     if (!isQuiet(script, { kind: 'think', call }, job)) continue
     const outcome = outcomeAhead(script, { call: call.place.call, epoch: identity.epoch, orSummary: true })
     if (outcome !== null && isDue(turns, job, outcome) && outcome.seq > script.at + 1) return true

@@ -2,7 +2,7 @@
 import type { CallPlace } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { spend } from '../budget/budget.ts'
-import type { Slot } from '../conversation/state.ts'
+import type { ToolCall } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
 import { runWithoutPause } from '../identity/pausable.ts'
@@ -24,14 +24,14 @@ import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 /** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
-export async function act(slot: Slot, job: Job, controller: AbortController): Promise<void> {
-  const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
+export async function act(toolCall: ToolCall, job: Job, controller: AbortController): Promise<void> {
+  const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
   if (tool === undefined || tool.immediate)
-    return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
+    return recordOutcome(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
   // A call that saved a checkpoint can continue.
-  if (tool.effect === 'once' && slot.epoch < job.identity.epoch && slot.note === undefined) {
+  if (tool.effect === 'once' && toolCall.epoch < job.identity.epoch && toolCall.note === undefined) {
     return recordOutcome(
-      slot,
+      toolCall,
       job,
       failed(
         'OUTCOME_UNKNOWN',
@@ -41,7 +41,7 @@ export async function act(slot: Slot, job: Job, controller: AbortController): Pr
   }
   if (tool.effect !== 'none') await job.writer.commit()
   if (job.lifecycle.stopped !== null || job.lifecycle.isEnding || controller.signal.aborted) return
-  const done = effect({ slot, tool, job, controller })
+  const done = effect({ toolCall, tool, job, controller })
   if (tool.effect !== 'once') return done
   const { unrepeatable } = job.lifecycle
   unrepeatable.push(done)
@@ -49,7 +49,7 @@ export async function act(slot: Slot, job: Job, controller: AbortController): Pr
 }
 
 interface Invocation {
-  readonly slot: Slot
+  readonly toolCall: ToolCall
   readonly tool: RunningTool
   readonly job: Job
   readonly controller: AbortController
@@ -57,9 +57,9 @@ interface Invocation {
 
 /** Invokes the tool and records its outcome. */
 async function effect(invocation: Invocation): Promise<void> {
-  const { slot, tool, job } = invocation
-  const prepared = preparedOf(slot, tool, job)
-  const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
+  const { toolCall, tool, job } = invocation
+  const prepared = preparedOf(toolCall, tool, job)
+  const passed = prepared.ok ? passGate(toolCall, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
   if (!passed.ok) return take(invocation, failed(passed.code, passed.detail))
   const asking = beginAsking(invocation)
   let outcome: ResultOutcome | PendingOutcome | null = null
@@ -77,14 +77,14 @@ async function effect(invocation: Invocation): Promise<void> {
 
 /** Records an outcome. The result of a `once` tool is stored before anything else begins. */
 async function take(
-  { slot, tool, job, controller }: Invocation,
+  { toolCall, tool, job, controller }: Invocation,
   outcome: ResultOutcome | PendingOutcome,
 ): Promise<void> {
   faultPoint('effect-done')
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return
-  if (outcome.kind === 'pending') pause(slot, outcome, job)
-  else recordOutcome(slot, job, outcome)
+  if (outcome.kind === 'pending') pause(toolCall, outcome, job)
+  else recordOutcome(toolCall, job, outcome)
   if (tool.effect !== 'once') return
   job.writer.settling = job.writer.commit()
   await job.writer.settling
@@ -96,8 +96,8 @@ async function withinBudget(
   args: Readonly<Record<string, unknown>>,
   asking: CallUnderWay,
 ): Promise<ResultOutcome | PendingOutcome> {
-  const { slot, job, controller } = invocation
-  const allowance = spend(job.run, slot.owner, circumstances(job))
+  const { toolCall, job, controller } = invocation
+  const allowance = spend(job.run, toolCall.owner, circumstances(job))
   if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
   const outcome = await invoke(invocation, args, asking)
   if ('spent' in outcome && !controller.signal.aborted) asking.isAsking = false
@@ -105,17 +105,17 @@ async function withinBudget(
 }
 
 /** Counts the model calls that a tool makes itself as spent while they are under way [D13]. Null if it makes none. */
-function beginAsking({ slot, tool: { modelCalls = 0 }, job }: Invocation): CallUnderWay | null {
+function beginAsking({ toolCall, tool: { modelCalls = 0 }, job }: Invocation): CallUnderWay | null {
   if (modelCalls === 0) return null
   // An earlier owner of the job may have asked already.
-  const { owner } = slot
+  const { owner } = toolCall
   const asking: CallUnderWay = {
     call: owner,
     purpose: 'progress',
     modelId: owner.model,
     folded: null,
     isAsking: false,
-    isLost: slot.epoch < job.identity.epoch,
+    isLost: toolCall.epoch < job.identity.epoch,
   }
   job.meter.asking += modelCalls
   job.lifecycle.modelCalls.push(asking)
@@ -139,50 +139,50 @@ function unansweredBy(outcome: ResultOutcome | PendingOutcome | null, signal: Ab
 }
 
 /** Records what the tool waits for. Nothing of the call stays in memory. */
-function pause(slot: Slot, outcome: PendingOutcome, job: Job): void {
-  if ('interruptions' in outcome) for (const one of outcome.interruptions) interrupt(slot, one, job)
-  else spawn({ slot, child: outcome.child, callId: job.env.ids.call(), grant: null }, job)
+function pause(toolCall: ToolCall, outcome: PendingOutcome, job: Job): void {
+  if ('interruptions' in outcome) for (const one of outcome.interruptions) interrupt(toolCall, one, job)
+  else spawn({ toolCall, child: outcome.child, callId: job.env.ids.call(), grant: null }, job)
 }
 
 /**
  * Continues a call that has waited: for an answer, which an immediate tool turns into the outcome and with which a running tool
  * runs again; or for the other calls of its reply.
  */
-export function resume(slot: Slot, job: Job): void {
-  const tool = toolsOf(slot.owner, job).toolset.get(slot.name)
-  if (slot.state === 'started') runLast(slot, tool, job)
+export function resume(toolCall: ToolCall, job: Job): void {
+  const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
+  if (toolCall.state === 'started') runLast(toolCall, tool, job)
   else if (tool !== undefined && !tool.immediate) {
-    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { resumed: true } })
-  } else recordOutcome(slot, job, resumed(slot, tool))
+    record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { resumed: true } })
+  } else recordOutcome(toolCall, job, resumed(toolCall, tool))
   faultPoint('resumed')
 }
 
 /** Runs a tool whose turn comes after all other calls of its reply. */
-function runLast(slot: Slot, tool: Tool | undefined, job: Job): void {
+function runLast(toolCall: ToolCall, tool: Tool | undefined, job: Job): void {
   if (tool === undefined || !tool.immediate)
-    return recordOutcome(slot, job, failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`))
-  const prepared = preparedOf(slot, tool, job)
-  const passed = prepared.ok ? passGate(slot, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
-  if (!passed.ok) return recordOutcome(slot, job, failed(passed.code, passed.detail))
-  const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: passed.arguments }
-  const outcome = tool.invoke(request, toolsOf(slot.owner, job).caller)
-  if (outcome.kind === 'transfer') return handOver(slot, job, outcome)
-  const result = outcome.kind === 'result' ? outcome : noResult(slot)
-  if (result.exitsLoop === true) refuseOthers(slot, job)
-  recordOutcome(slot, job, result)
+    return recordOutcome(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
+  const prepared = preparedOf(toolCall, tool, job)
+  const passed = prepared.ok ? passGate(toolCall, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
+  if (!passed.ok) return recordOutcome(toolCall, job, failed(passed.code, passed.detail))
+  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.asked.id, arguments: passed.arguments }
+  const outcome = tool.invoke(request, toolsOf(toolCall.owner, job).caller)
+  if (outcome.kind === 'transfer') return handOver(toolCall, job, outcome)
+  const result = outcome.kind === 'result' ? outcome : noResult(toolCall)
+  if (result.exitsLoop === true) refuseOthers(toolCall, job)
+  recordOutcome(toolCall, job, result)
 }
 
-function noResult({ name }: Slot): ResultOutcome {
+function noResult({ name }: ToolCall): ResultOutcome {
   return failed('TOOL_FAILED', `\`${name}\` gave no result`)
 }
 
-function resumed(slot: Slot, tool: ImmediateTool | undefined): ResultOutcome {
-  const last = slot.answers.at(-1)
+function resumed(toolCall: ToolCall, tool: ImmediateTool | undefined): ResultOutcome {
+  const last = toolCall.answers.at(-1)
   if (tool?.resume === undefined || last?.kind !== 'interruption') {
-    return failed('TOOL_UNKNOWN', `tool ${slot.name} is not there any more`)
+    return failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`)
   }
-  const outcome = tool.resume(last.answer, last.asked, slot.answers)
-  return outcome.kind === 'result' ? outcome : noResult(slot)
+  const outcome = tool.resume(last.answer, last.asked, toolCall.answers)
+  return outcome.kind === 'result' ? outcome : noResult(toolCall)
 }
 
 /** The longest checkpoint that a call may save, in characters of JSON. */
@@ -197,34 +197,34 @@ function noteOf(note: unknown): unknown {
   throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
 }
 
-function noteSaver(slot: Slot, job: Job, signal: AbortSignal): (note: unknown) => Promise<void> {
+function noteSaver(toolCall: ToolCall, job: Job, signal: AbortSignal): (note: unknown) => Promise<void> {
   return async (note) => {
     const kept = noteOf(note)
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
-    if (signal.aborted || slot.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
-    record(job, slot.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: kept } })
+    if (signal.aborted || toolCall.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
+    record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: kept } })
     await job.writer.commit()
   }
 }
 
 /** Runs the tool. The outcome lists the bound values that it used beside those of its start. */
 async function invoke(
-  { slot, tool, job, controller }: Invocation,
+  { toolCall, tool, job, controller }: Invocation,
   args: Readonly<Record<string, unknown>>,
   state?: CallState,
 ): Promise<ResultOutcome | PendingOutcome> {
-  const { caller, system } = toolsOf(slot.owner, job)
+  const { caller, system } = toolsOf(toolCall.owner, job)
   const { signal } = controller
-  const request = { callId: slot.place?.call ?? '', toolCallId: slot.asked.id, arguments: args }
+  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.asked.id, arguments: args }
   const took: string[] = []
   const context: ToolContext = {
     caller,
     signal,
-    answers: slot.answers,
-    note: slot.note,
-    saveNote: noteSaver(slot, job, signal),
-    artifacts: callArtifacts({ slot, job, signal }),
-    hasRead: (id) => hasRead(slot.owner, system, id),
+    answers: toolCall.answers,
+    note: toolCall.note,
+    saveNote: noteSaver(toolCall, job, signal),
+    artifacts: callArtifacts({ toolCall, job, signal }),
+    hasRead: (id) => hasRead(toolCall.owner, system, id),
     commit: () => job.writer.commit(),
     took(name) {
       if (tool.uses?.includes(name) === false && !took.includes(name)) took.push(name)

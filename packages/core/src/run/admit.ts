@@ -8,7 +8,7 @@ import type {
   ToolStartBody,
   Writable,
 } from '@witan/protocol/entries'
-import type { AgentCall, Slot } from '../conversation/state.ts'
+import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { countWork, isWorkSpent } from '../identity/turn.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
@@ -27,13 +27,13 @@ import { type CallTools, failRun, type Job, record, whereOf } from '../job/job.t
  */
 export function prepareCalls(call: AgentCall, job: Job): boolean {
   const { toolset } = toolsOf(call, job)
-  for (const slot of call.slots) {
-    if (slot.state !== 'asked' || job.cache.prepared.get(slot) !== undefined) continue
-    const tool = toolset.get(slot.name)
+  for (const toolCall of call.toolCalls) {
+    if (toolCall.state !== 'asked' || job.cache.prepared.get(toolCall) !== undefined) continue
+    const tool = toolset.get(toolCall.name)
     if (tool === undefined) continue
     if (isWorkSpent()) return false
-    const prepared = preparedOf(slot, tool, job)
-    if (prepared.ok && slot.passed === null) questionOf({ slot, tool, prepared }, job)
+    const prepared = preparedOf(toolCall, tool, job)
+    if (prepared.ok && toolCall.passed === null) questionOf({ toolCall, tool, prepared }, job)
   }
   return true
 }
@@ -41,12 +41,12 @@ export function prepareCalls(call: AgentCall, job: Job): boolean {
 /** Admits every tool call of the last reply of `call`. */
 export function admit(call: AgentCall, job: Job): void {
   const tools = toolsOf(call, job)
-  for (const slot of [...call.slots]) {
-    if (slot.state !== 'asked') continue
-    const tool = tools.toolset.get(slot.name)
+  for (const toolCall of [...call.toolCalls]) {
+    if (toolCall.state !== 'asked') continue
+    const tool = tools.toolset.get(toolCall.name)
     if (tool === undefined || (tool.initialOnly === true && !isInitial(call)))
-      refuse(slot, job, unknownTool(slot.name, tools))
-    else admitOne({ slot, tool, tools }, job)
+      refuse(toolCall, job, unknownTool(toolCall.name, tools))
+    else admitOne({ toolCall, tool, tools }, job)
     if (job.lifecycle.failure !== null) return
   }
   faultPoint('admitted')
@@ -58,55 +58,56 @@ function isInitial({ iterations }: AgentCall): boolean {
 }
 
 interface Admission {
-  readonly slot: Slot
+  readonly toolCall: ToolCall
   readonly tool: Tool
   readonly tools: CallTools
 }
 
-/** The prepared arguments of a slot, cached. After a restart they are prepared again from the same text. */
-export function preparedOf(slot: Slot, tool: Tool, job: Job): PreparedArguments {
-  const known = job.cache.prepared.get(slot)
+/** The prepared arguments of a toolCall, cached. After a restart they are prepared again from the same text. */
+export function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
+  const known = job.cache.prepared.get(toolCall)
   if (known !== undefined) return known
-  countWork(slot.asked.arguments.length)
-  const made = prepareArguments(tool, slot.asked.arguments)
-  job.cache.prepared.set(slot, made)
+  countWork(toolCall.asked.arguments.length)
+  const made = prepareArguments(tool, toolCall.asked.arguments)
+  job.cache.prepared.set(toolCall, made)
   return made
 }
 
 /** What the gate of a tool asks before a call, cached; null: nothing. */
 function questionOf(
-  { slot, tool, prepared }: { slot: Slot; tool: Tool; prepared: PreparedArguments & { readonly ok: true } },
+  { toolCall, tool, prepared }: { toolCall: ToolCall; tool: Tool; prepared: PreparedArguments & { readonly ok: true } },
   job: Job,
 ): InterruptionDraft | null {
   if (tool.gate === undefined) return null
-  const known = job.cache.asked.get(slot)
+  const known = job.cache.asked.get(toolCall)
   if (known !== undefined) return known
   const asked = tool.gate.ask(gatedCall(tool, prepared))
-  job.cache.asked.set(slot, asked)
+  job.cache.asked.set(toolCall, asked)
   return asked
 }
 
-function admitOne({ slot, tool, tools }: Admission, job: Job): void {
-  const prepared = preparedOf(slot, tool, job)
-  if (slot.passed === null)
-    for (const notice of prepared.notices) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
+function admitOne({ toolCall, tool, tools }: Admission, job: Job): void {
+  const prepared = preparedOf(toolCall, tool, job)
+  if (toolCall.passed === null)
+    for (const notice of prepared.notices)
+      record(job, toolCall.owner.place, { type: 'notice', kind: null, body: notice })
   if (!prepared.ok)
-    return refuse(slot, job, {
+    return refuse(toolCall, job, {
       code: tool.misuse ?? 'TOOL_ARGS_INVALID',
       detail: prepared.detail,
       exchange: tool.exchange,
     })
-  const asked = slot.passed === null ? questionOf({ slot, tool, prepared }, job) : null
-  if (asked !== null) return hold(slot, asked, job)
-  const passed = passGate(slot, tool, prepared)
-  if (!passed.ok) return refuse(slot, job, passed)
-  const callId = slot.passed?.asked.callId ?? job.env.ids.call()
+  const asked = toolCall.passed === null ? questionOf({ toolCall, tool, prepared }, job) : null
+  if (asked !== null) return hold(toolCall, asked, job)
+  const passed = passGate(toolCall, tool, prepared)
+  if (!passed.ok) return refuse(toolCall, job, passed)
+  const callId = toolCall.passed?.asked.callId ?? job.env.ids.call()
   const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, exchange: tool.exchange }
-  if (!tool.immediate) return recordStart(slot, job, start)
-  if (tool.isLast === true) return recordStart(slot, job, { ...start, isLast: true })
-  const request = { callId, toolCallId: slot.asked.id, arguments: passed.arguments }
+  if (!tool.immediate) return recordStart(toolCall, job, start)
+  if (tool.isLast === true) return recordStart(toolCall, job, { ...start, isLast: true })
+  const request = { callId, toolCallId: toolCall.asked.id, arguments: passed.arguments }
   try {
-    carryOut(slot, job, { outcome: tool.invoke(request, tools.caller), start })
+    carryOut(toolCall, job, { outcome: tool.invoke(request, tools.caller), start })
   } catch (error) {
     if (!isWitanError(error)) job.env.report(error, whereOf(job, callId))
     failRun(job, toProblem(error))
@@ -123,17 +124,21 @@ interface ToolStart {
 }
 
 /** Records the outcome of an immediate tool. A child's own start replaces the start of the tool call. */
-function carryOut(slot: Slot, job: Job, { outcome, start }: { readonly outcome: Outcome; readonly start: ToolStart }) {
-  if (outcome.kind === 'transfer') throw new Error(`tool ${slot.name} hands over, but does not run last`)
+function carryOut(
+  toolCall: ToolCall,
+  job: Job,
+  { outcome, start }: { readonly outcome: Outcome; readonly start: ToolStart },
+) {
+  if (outcome.kind === 'transfer') throw new Error(`tool ${toolCall.name} hands over, but does not run last`)
   if (outcome.kind === 'pending' && 'child' in outcome) {
     const { child, background } = outcome
     const grant = background === undefined ? null : grantOf(job)
-    if (background === undefined || grant !== null) return spawn({ slot, child, callId: start.callId, grant }, job)
-    return carryOut(slot, job, { outcome: background.noBudget, start })
+    if (background === undefined || grant !== null) return spawn({ toolCall, child, callId: start.callId, grant }, job)
+    return carryOut(toolCall, job, { outcome: background.noBudget, start })
   }
-  recordStart(slot, job, start)
-  if (outcome.kind === 'result') recordOutcome(slot, job, outcome)
-  else for (const one of outcome.interruptions) interrupt(slot, one, job)
+  recordStart(toolCall, job, start)
+  if (outcome.kind === 'result') recordOutcome(toolCall, job, outcome)
+  else for (const one of outcome.interruptions) interrupt(toolCall, one, job)
 }
 
 function unknownTool(name: string, { toolset }: CallTools): { code: 'TOOL_UNKNOWN'; detail: string } {
@@ -148,16 +153,25 @@ interface Refusal extends Pick<ToolStart, 'exchange'> {
 }
 
 /** Records a call that does not run: its start and its error. The model reads the error and the run continues. */
-function refuse(slot: Slot, job: Job, { exchange, ...why }: Refusal): void {
-  const callId = slot.passed?.asked.callId ?? job.env.ids.call()
-  recordStart(slot, job, { callId, arguments: slot.asked.arguments, bound: [], exchange })
-  record(job, slot.place as CallPlace, { type: 'error', kind: 'tool', body: why })
+function refuse(toolCall: ToolCall, job: Job, { exchange, ...why }: Refusal): void {
+  const callId = toolCall.passed?.asked.callId ?? job.env.ids.call()
+  recordStart(toolCall, job, { callId, arguments: toolCall.asked.arguments, bound: [], exchange })
+  record(job, toolCall.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
-function recordStart(slot: Slot, job: Job, { callId, arguments: written, bound, exchange, isLast }: ToolStart): void {
-  const { place } = slot.owner
+function recordStart(
+  toolCall: ToolCall,
+  job: Job,
+  { callId, arguments: written, bound, exchange, isLast }: ToolStart,
+): void {
+  const { place } = toolCall.owner
   const own: CallPlace = { ...place, call: callId, parentCall: place.call }
-  const body: Writable<ToolStartBody> = { name: slot.name, toolCallId: slot.asked.id, arguments: written, bound }
+  const body: Writable<ToolStartBody> = {
+    name: toolCall.name,
+    toolCallId: toolCall.asked.id,
+    arguments: written,
+    bound,
+  }
   // Set one by one, as in a reply.
   if (exchange !== undefined) body.exchange = exchange
   if (isLast === true) body.isLast = true
@@ -165,18 +179,18 @@ function recordStart(slot: Slot, job: Job, { callId, arguments: written, bound, 
 }
 
 /** Records the outcome of a tool. The error text is free of hidden values, whatever the tool threw [D15]. */
-export function recordOutcome(slot: Slot, job: Job, outcome: ResultOutcome): void {
-  const place = slot.place as CallPlace
-  for (const spent of outcome.spent ?? []) recordSpent(slot, job, spent)
+export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void {
+  const place = toolCall.place as CallPlace
+  for (const spent of outcome.spent ?? []) recordSpent(toolCall, job, spent)
   const { notice } = outcome
-  if (notice !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: notice })
-  const ends = slot.owner.endedToolMode ? undefined : outcome.endsToolMode
-  if (ends !== undefined) record(job, slot.owner.place, { type: 'notice', kind: null, body: ends })
+  if (notice !== undefined) record(job, toolCall.owner.place, { type: 'notice', kind: null, body: notice })
+  const ends = toolCall.owner.endedToolMode ? undefined : outcome.endsToolMode
+  if (ends !== undefined) record(job, toolCall.owner.place, { type: 'notice', kind: null, body: ends })
   if (outcome.failure === null)
     record(job, place, { type: 'end', kind: 'tool', body: endOf(outcome, ends !== undefined) })
   else {
     const { code, detail } = outcome.failure
-    const { scrub } = slot.owner
+    const { scrub } = toolCall.owner
     const body = { code, detail: scrub === null ? detail : scrub(detail) }
     const { took: bound } = outcome
     record(job, place, { type: 'error', kind: 'tool', body: bound === undefined ? body : { ...body, bound } })
@@ -192,7 +206,7 @@ function endOf({ value, truncated, took, handsTo, exitsLoop }: ResultOutcome, en
   return body
 }
 
-function recordSpent(slot: Slot, job: Job, spent: ModelSpending): void {
+function recordSpent(toolCall: ToolCall, job: Job, spent: ModelSpending): void {
   const nothing = { text: '', toolCalls: [], taken: 0, attempt: 0, offered: false, accepted: true }
-  record(job, slot.owner.place, { type: 'end', kind: 'model', body: { ...spent, ...nothing, purpose: 'progress' } })
+  record(job, toolCall.owner.place, { type: 'end', kind: 'model', body: { ...spent, ...nothing, purpose: 'progress' } })
 }

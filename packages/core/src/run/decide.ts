@@ -1,13 +1,13 @@
 /** Decides from the state of a run what to do next. Pure. */
-import { type AgentCall, endsWith, isAnswered, isTop, type LiveJob, type Slot } from '../conversation/state.ts'
+import { type AgentCall, endsWith, isAnswered, isTop, type LiveJob, type ToolCall } from '../conversation/state.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
 /** A unit of work. `admit`, `resume`, `advanceWorkflow` and `end` only record entries; `think` and `act` call a model or a tool. */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
   | { readonly kind: 'admit'; readonly call: AgentCall }
-  | { readonly kind: 'act'; readonly slot: Slot; readonly id: string }
-  | { readonly kind: 'resume'; readonly slot: Slot }
+  | { readonly kind: 'act'; readonly toolCall: ToolCall; readonly id: string }
+  | { readonly kind: 'resume'; readonly toolCall: ToolCall }
   | { readonly kind: 'advanceWorkflow'; readonly call: WorkflowCall }
   | { readonly kind: 'end'; readonly call: AgentCall }
 
@@ -32,7 +32,7 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
   let free = run.tree.limits.maxParallel - busy.size
   for (const call of run.calls.values()) {
     if (!call.active) continue
-    if (call.slots.length > 0) free = decideSlots(call, busy, { work, free })
+    if (call.toolCalls.length > 0) free = decideToolCalls(call, busy, { work, free })
     else if (isAnswered(call) && call.document.inbox.length === 0) {
       if (isTop(endsWith(call))) return { kind: 'finish' }
       work.push({ kind: 'end', call })
@@ -47,29 +47,29 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
   return busy.size > 0 ? { kind: 'busy' } : { kind: 'wait' }
 }
 
-function decideSlots(
+function decideToolCalls(
   call: AgentCall,
   busy: ReadonlyMap<string, unknown>,
   into: { readonly work: Work[]; free: number },
 ): number {
-  if (call.slots.some((slot) => slot.state === 'asked')) {
+  if (call.toolCalls.some((toolCall) => toolCall.state === 'asked')) {
     into.work.push({ kind: 'admit', call })
     return into.free
   }
-  for (const slot of call.slots) {
-    const id = slot.place?.call ?? ''
-    if (slot.state === 'answered' || isDue(slot, call)) into.work.push({ kind: 'resume', slot })
-    else if (slot.state === 'started' && !slot.isLast && into.free > 0 && !busy.has(id)) {
+  for (const toolCall of call.toolCalls) {
+    const id = toolCall.place?.call ?? ''
+    if (toolCall.state === 'answered' || isDue(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
+    else if (toolCall.state === 'started' && !toolCall.isLast && into.free > 0 && !busy.has(id)) {
       into.free -= 1
-      into.work.push({ kind: 'act', slot, id })
+      into.work.push({ kind: 'act', toolCall, id })
     }
   }
   return into.free
 }
 
 /** Whether it is the turn of a call that runs last: all others of its reply are settled, or run last and come after it. */
-function isDue(slot: Slot, { slots }: AgentCall): boolean {
-  if (!slot.isLast || slot.state !== 'started') return false
-  const left = slots.filter((one) => one.state !== 'settled')
-  return left[0] === slot && left.every((one) => one.isLast && one.state === 'started')
+function isDue(toolCall: ToolCall, { toolCalls }: AgentCall): boolean {
+  if (!toolCall.isLast || toolCall.state !== 'started') return false
+  const left = toolCalls.filter((one) => one.state !== 'settled')
+  return left[0] === toolCall && left.every((one) => one.isLast && one.state === 'started')
 }

@@ -1,7 +1,7 @@
 /** Hands control of a call's place in the tree to another agent, and takes it back [C33]. */
 import type { AgentStartBody, CallPlace } from '@witan/protocol/entries'
 import { placeOfTarget } from '../conversation/address.ts'
-import { type AgentCall, positionOf, type Slot } from '../conversation/state.ts'
+import { type AgentCall, positionOf, type ToolCall } from '../conversation/state.ts'
 import { pairOf } from '../conversation/fold-hand-over.ts'
 import { attributed } from '../model/attribution.ts'
 import { bind } from '../parameter/bind.ts'
@@ -13,16 +13,16 @@ import { initialCalls } from '../job/start.ts'
 import { recordOutcome } from './admit.ts'
 
 /**
- * Hands over from the call that owns `slot`. The end of the tool call, the hand-over and the start of the target are stored in one
+ * Hands over from the call that owns `toolCall`. The end of the tool call, the hand-over and the start of the target are stored in one
  * append, so that none of them is there without the others [E41].
  */
-export function handOver(slot: Slot, job: Job, to: TransferOutcome): void {
-  const source = slot.owner
+export function handOver(toolCall: ToolCall, job: Job, to: TransferOutcome): void {
+  const source = toolCall.owner
   const pinned = job.env.pinned(job.log.state.database, to.agent, job.run.revisions)
   const refusal = pinned === null ? `${to.agent} is not available` : refusalOf(source, job, to.agent)
-  if (pinned === null || refusal !== null) return recordOutcome(slot, job, refusedTransfer(refusal ?? ''))
-  refuseOthers(slot, job)
-  recordOutcome(slot, job, { ...result({ status: 'ok' }), handsTo: to.agent })
+  if (pinned === null || refusal !== null) return recordOutcome(toolCall, job, refusedTransfer(refusal ?? ''))
+  refuseOthers(toolCall, job)
+  recordOutcome(toolCall, job, { ...result({ status: 'ok' }), handsTo: to.agent })
   record(job, source.place, {
     type: 'transfer',
     kind: null,
@@ -36,9 +36,9 @@ export function handOver(slot: Slot, job: Job, to: TransferOutcome): void {
 }
 
 /** Refuses what else would take control away in the same reply: the first valid call counts [E35]. */
-export function refuseOthers(slot: Slot, job: Job): void {
-  for (const other of slot.owner.slots)
-    if (other !== slot && other.state !== 'settled')
+export function refuseOthers(toolCall: ToolCall, job: Job): void {
+  for (const other of toolCall.owner.toolCalls)
+    if (other !== toolCall && other.state !== 'settled')
       recordOutcome(other, job, refusedTransfer('another transfer of this reply was taken'))
 }
 

@@ -2,40 +2,40 @@
 import type { Interruption } from '@witan/protocol'
 import type { CallPlace, EntryContent, RequiredBody } from '@witan/protocol/entries'
 import { askedView } from '../conversation/fold-interruptions.ts'
-import type { Slot } from '../conversation/state.ts'
+import type { ToolCall } from '../conversation/state.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { GatedCall, Passage, Tool } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import { type Job, record, recordRows } from '../job/job.ts'
 
 /** Opens an interruption for a call that has started; the call waits for the answer. */
-export function interrupt(slot: Slot, draft: InterruptionDraft, job: Job): void {
-  ask({ slot, draft, place: slot.place as CallPlace, held: undefined }, job)
+export function interrupt(toolCall: ToolCall, draft: InterruptionDraft, job: Job): void {
+  ask({ toolCall, draft, place: toolCall.place as CallPlace, held: undefined }, job)
 }
 
 /** Opens an interruption before the call, for the gate of its tool. The log holds no start of the call until the answer comes. */
-export function hold(slot: Slot, draft: InterruptionDraft, job: Job): void {
-  const owner = slot.owner.place
+export function hold(toolCall: ToolCall, draft: InterruptionDraft, job: Job): void {
+  const owner = toolCall.owner.place
   const place = { ...owner, call: job.env.ids.call(), parentCall: owner.call }
-  ask({ slot, draft, place, held: { toolCallId: slot.asked.id } }, job)
+  ask({ toolCall, draft, place, held: { toolCallId: toolCall.asked.id } }, job)
 }
 
 interface Asking {
-  readonly slot: Slot
+  readonly toolCall: ToolCall
   readonly draft: InterruptionDraft
   readonly place: CallPlace
   readonly held: RequiredBody['held']
 }
 
-function ask({ slot, draft, place, held }: Asking, job: Job): void {
+function ask({ toolCall, draft, place, held }: Asking, job: Job): void {
   const { env, log } = job
   const { addressee = null, terms = null, ...prompt } = draft
-  const { interruptionExpiresInSeconds: seconds, id: agent } = slot.owner.agent
+  const { interruptionExpiresInSeconds: seconds, id: agent } = toolCall.owner.agent
   const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
   const view = {
     ...prompt,
     id: env.ids.interruption(),
-    path: [...slot.owner.place.agentPath.split('/').slice(1), slot.name].join('/'),
+    path: [...toolCall.owner.place.agentPath.split('/').slice(1), toolCall.name].join('/'),
     agent,
     callId: place.call,
     addressee,
@@ -51,7 +51,7 @@ function ask({ slot, draft, place, held }: Asking, job: Job): void {
     job: job.identity.id,
     call: place.call,
     view,
-    bound: view.kind === 'action' ? boundValues(slot) : {},
+    bound: view.kind === 'action' ? boundValues(toolCall) : {},
     terms,
     answer: null,
     answeredBy: null,
@@ -63,7 +63,7 @@ function ask({ slot, draft, place, held }: Asking, job: Job): void {
   if (expiresAt !== null) env.expireAt(expiresAt)
 }
 
-function boundValues({ owner }: Slot): Record<string, unknown> {
+function boundValues({ owner }: ToolCall): Record<string, unknown> {
   const bound: Record<string, unknown> = {}
   for (const [name, value] of owner.parameters) bound[name] = value.box.reveal()
   return bound
@@ -79,13 +79,13 @@ export function gatedCall(tool: Tool, prepared: PreparedArguments & { readonly o
  * from the log after a restart. Without an answer no call passes, unless the gate is conditional.
  */
 export function passGate(
-  slot: Slot,
+  toolCall: ToolCall,
   tool: Tool,
   prepared: PreparedArguments & { readonly ok: true },
 ): Passage & { readonly raw?: unknown } {
   const { gate } = tool
   if (gate === undefined) return prepared
-  const { passed } = slot
+  const { passed } = toolCall
   if (passed === null && gate.isConditional) return prepared
   if (passed === null) return { ok: false, code: 'APPROVAL_DENIED', detail: 'not run: nobody was asked' }
   const passage = gate.pass(gatedCall(tool, prepared), askedView(passed.asked), passed.answer)

@@ -44,7 +44,7 @@ function recorded(work: Work, job: Job): boolean {
   if (work.kind === 'admit') admit(work.call, job)
   else if (work.kind === 'end') endChild(work.call, job)
   else if (work.kind === 'advanceWorkflow') advanceWorkflow(work.call, job)
-  else resume(work.slot, job)
+  else resume(work.toolCall, job)
   return true
 }
 
@@ -57,7 +57,7 @@ function start(work: Work, job: Job): void {
     if (job.busy.get(id) === controller) job.busy.delete(id)
     job.changes.beat()
   }
-  const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.slot, job, controller)
+  const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.toolCall, job, controller)
   done.then(over, (error: unknown) => {
     if (job.lifecycle.stopped === null && !isAbandoned(controller.signal)) failInside(error, job, id)
     over()

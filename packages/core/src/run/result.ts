@@ -31,7 +31,7 @@ function treeUsage(run: LiveJob): Usage {
 /** The open interruptions, oldest first. */
 function openInterruptions(run: LiveJob): Interruption[] {
   const open: Interruption[] = []
-  for (const slot of run.slots.values()) open.push(...slot.interruptions.map(askedView))
+  for (const toolCall of run.toolCalls.values()) open.push(...toolCall.interruptions.map(askedView))
   return open
 }
 

@@ -8,7 +8,7 @@ import {
   type UsageCounters,
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
-import { type AgentCall, endsWith, holderOf, isTop, type Slot } from '../conversation/state.ts'
+import { type AgentCall, endsWith, holderOf, isTop, type ToolCall } from '../conversation/state.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
@@ -233,7 +233,7 @@ function closeAll(job: Job): void {
   const { run } = job
   const detail = run.cancelled ? 'The run was cancelled.' : 'The run failed.'
   for (const call of [...run.calls.values()].reverse()) {
-    for (const slot of call.slots) closeSlot(slot, job, detail)
+    for (const toolCall of call.toolCalls) closeToolCall(toolCall, job, detail)
     if (isTop(call)) continue
     if (run.cancelled) record(job, call.place, cancelledOf(job, call))
     else
@@ -245,18 +245,18 @@ function closeAll(job: Job): void {
   }
 }
 
-function closeSlot(slot: Slot, job: Job, detail: string): void {
-  if (slot.state === 'settled' || slot.state === 'child' || slot.place === null) return
-  const place = slot.place
-  const isHeld = slot.interruptions.some(({ held }) => held !== undefined)
-  for (const { id } of slot.interruptions) closeInterruption(slot, job, id)
+function closeToolCall(toolCall: ToolCall, job: Job, detail: string): void {
+  if (toolCall.state === 'settled' || toolCall.state === 'child' || toolCall.place === null) return
+  const place = toolCall.place
+  const isHeld = toolCall.interruptions.some(({ held }) => held !== undefined)
+  for (const { id } of toolCall.interruptions) closeInterruption(toolCall, job, id)
   // A held call has no start, so it gets no end.
   if (isHeld) return
   record(job, place, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
 }
 
-function closeInterruption(slot: Slot, job: Job, id: string): void {
-  record(job, slot.place as CallPlace, {
+function closeInterruption(toolCall: ToolCall, job: Job, id: string): void {
+  record(job, toolCall.place as CallPlace, {
     type: 'resolved',
     kind: null,
     body: { id, state: 'cancelled', by: null, answer: null },

@@ -1,7 +1,7 @@
 /** Starts child calls: binds their parameters, gives them an address and records their start. */
 import type { AgentStartBody, TaskGrant, Writable } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
-import type { AgentCall, Slot } from '../conversation/state.ts'
+import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
 import type { Spawn } from '../tool/waiting.ts'
@@ -13,7 +13,7 @@ import { recordSpawn } from '../job/task.ts'
 
 /** A child to start, for a tool call that a reply asked for or for a tool that already runs and waits. */
 export interface Spawning {
-  readonly slot: Slot
+  readonly toolCall: ToolCall
   readonly child: Spawn
   readonly callId: string
   /** Set for a task. */
@@ -21,13 +21,13 @@ export interface Spawning {
 }
 
 /** Records the start of a child call. The parent call of a running tool's child is the tool's call. */
-export function spawn({ slot, child, callId, grant }: Spawning, job: Job): void {
-  const parent = slot.owner
-  const isRunning = slot.place !== null
+export function spawn({ toolCall, child, callId, grant }: Spawning, job: Job): void {
+  const parent = toolCall.owner
+  const isRunning = toolCall.place !== null
   const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
-  const parentCall = slot.place?.call ?? parent.place.call
-  const toolCallId = isRunning ? null : slot.asked.id
+  const parentCall = toolCall.place?.call ?? parent.place.call
+  const toolCallId = isRunning ? null : toolCall.asked.id
   const more = grant === null ? { toolCallId } : { toolCallId, background: grant }
   startChild({ parent, child, pinned, callId, parentCall, more }, job)
 }
