@@ -31,7 +31,7 @@ export interface CallSpending {
   /** True if it has no tools to call: its calls take no round of the tree, and need none [R17]. */
   readonly isToolless?: boolean
   /** True if only the structured form of its answer is missing: that counts as a last answer, and uses no cap. */
-  readonly isClosing?: boolean
+  readonly isForOutput?: boolean
 }
 
 /** Circumstances: the ceiling of the configuration, the conversation's own limit, and what is in progress. */
@@ -75,7 +75,7 @@ export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances)
   const seconds = Math.floor(at.workedMs / 1000)
   if (limits.maxSeconds !== null && seconds >= limits.maxSeconds)
     return refused('seconds', seconds, { most: limits.maxSeconds })
-  if (call.isClosing === true) return { kind: 'answer' }
+  if (call.isForOutput === true) return { kind: 'answer' }
   if (call.iterations >= call.agent.limits.maxIterations)
     return exhausted('maxIterations', call.agent.limits.maxIterations, call.agent.onExhausted)
   const rounds = call.isToolless === true ? null : (at.maxModelIterationsPerCall ?? limits.maxModelIterationsPerCall)

@@ -25,7 +25,7 @@ type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'overhears' | 'naming' | 'h
 export function modelView(
   call: AgentCall,
   system: ModelMessage,
-): { readonly messages: readonly ModelMessage[]; readonly taken: number } {
+): { readonly messages: readonly ModelMessage[]; readonly messagesRead: number } {
   const { inbox } = call.document
   const document = documentView(call)
   const view: ModelMessage[] = [system, ...document.messages]
@@ -37,7 +37,7 @@ export function modelView(
     }
   }
   if (call.shared !== null) addShared(view, call, call.shared)
-  return { messages: view, taken: inbox.length }
+  return { messages: view, messagesRead: inbox.length }
 }
 
 /**

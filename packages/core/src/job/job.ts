@@ -32,7 +32,7 @@ export interface CallTools {
 }
 
 /** A model call under way in this process, for one agent call. */
-export interface CallUnderWay extends CallState {
+export interface OpenModelCall extends CallState {
   readonly call: AgentCall
   /** Null for the agent's own answer. */
   readonly purpose: 'summary' | 'progress' | 'output' | null
@@ -59,7 +59,7 @@ export interface Lifecycle {
   /** Effects under way that must not repeat, until their results are stored. */
   readonly unrepeatable: Promise<void>[]
   /** In no order. A list: a set that is emptied, as this one is after nearly every call, is made anew each time. */
-  readonly modelCalls: CallUnderWay[]
+  readonly modelCalls: OpenModelCall[]
   /** How many attempts made no progress, as stored. */
   tries: number
   /** Whether the next progress must be stored, which resets the attempts. */
@@ -79,7 +79,7 @@ export class Job {
   readonly busy = new Map<string, AbortController>()
   readonly changes = new Pulse()
   /** Model calls that the budget counts before the log shows them: under way with tools offered, and made by tools. */
-  readonly meter = { offering: 0, asking: 0 }
+  readonly meter = { offering: 0, byTools: 0 }
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),

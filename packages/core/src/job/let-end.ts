@@ -1,6 +1,6 @@
 /** Stops a job in order, before its process closes. */
 import { isOurs, type Job, stopJob } from './job.ts'
-import { endAllAsking } from './lost-calls.ts'
+import { endAllModelCalls } from './lost-calls.ts'
 
 /**
  * Stops the job in order. Effects that must not repeat get up to `graceMs` to end. If one were cut off, it would be unknown whether
@@ -17,7 +17,7 @@ export async function letEnd(job: Job, graceMs: number): Promise<void> {
     if (pending !== null) await within(job, graceMs, pending)
     // A store that does not answer is not waited for, and nothing is recorded before it has.
     if (job.log.proposals.pending === null && lifecycle.stopped === null && isOurs(job)) {
-      endAllAsking(job)
+      endAllModelCalls(job)
       // With them goes what was recorded meanwhile: a reply that the next owner need not ask for again.
       if (!writer.isFlushed) await within(job, graceMs, writer.commit())
     }

@@ -5,7 +5,7 @@ import { isWorkflow } from '../conversation/workflow.ts'
 import { ModelCallError } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
 import { errorText } from '../parameter/scrub.ts'
-import { type CallUnderWay, type Job, record } from './job.ts'
+import { type OpenModelCall, type Job, record } from './job.ts'
 
 /** Why a model call has no reply. */
 export type NoReply = Pick<ModelErrorBody, 'code' | 'detail'>
@@ -38,28 +38,29 @@ export function failureCode(
  * Ends what `job.lifecycle.modelCalls` knows of a model call. Without a reply the log gets an entry of it. If a request of it may be charged for, its
  * agent's usage is incomplete from here on.
  */
-export function endAsking(job: Job, asked: CallUnderWay, noReply: NoReply | null): void {
-  if (!takeOut(job.lifecycle.modelCalls, asked)) return
-  const mayBeCharged = asked.isAsking || asked.isLost
-  asked.isAsking = false
-  asked.isLost = false
+export function endModelCall(job: Job, modelCall: OpenModelCall, noReply: NoReply | null): void {
+  if (!takeOut(job.lifecycle.modelCalls, modelCall)) return
+  const mayBeCharged = modelCall.isAsking || modelCall.isLost
+  modelCall.isAsking = false
+  modelCall.isLost = false
   if (job.lifecycle.stopped !== null) return
-  if (noReply !== null) recordNoReply(job, asked, { ...noReply, spent: true })
-  if (mayBeCharged) noteIncomplete(job, asked.call)
+  if (noReply !== null) recordNoReply(job, modelCall, { ...noReply, spent: true })
+  if (mayBeCharged) noteIncomplete(job, modelCall.call)
 }
 
 /** Ends all model calls under way, before the process leaves the job. */
-export function endAllAsking(job: Job): void {
-  for (const asked of [...job.lifecycle.modelCalls]) endAsking(job, asked, isOfTool(asked) ? null : cutOff)
+export function endAllModelCalls(job: Job): void {
+  for (const modelCall of [...job.lifecycle.modelCalls])
+    endModelCall(job, modelCall, isMadeByTool(modelCall) ? null : cutOff)
 }
 
 /** Whether a tool asks. Whether it has asked by now is known to it alone. */
-function isOfTool({ purpose, isAsking, isLost }: CallUnderWay): boolean {
+function isMadeByTool({ purpose, isAsking, isLost }: OpenModelCall): boolean {
   return purpose === 'progress' && !isAsking && !isLost
 }
 
 /** False if it was taken out before. */
-function takeOut(calls: CallUnderWay[], one: CallUnderWay): boolean {
+function takeOut(calls: OpenModelCall[], one: OpenModelCall): boolean {
   const at = calls.indexOf(one)
   if (at < 0) return false
   const last = calls.pop()
@@ -72,8 +73,8 @@ export function noteWaiting(job: Job): void {
   for (const call of job.run.calls.values()) {
     if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || isAnswered(call)) continue
     const detail = 'The process that made the call has left it.'
-    const asked = { call, purpose: null, modelId: call.model, folded: null }
-    recordNoReply(job, asked, { code: 'MODEL_CALL_LOST', detail, spent: true })
+    const modelCall = { call, purpose: null, modelId: call.model, folded: null }
+    recordNoReply(job, modelCall, { code: 'MODEL_CALL_LOST', detail, spent: true })
     noteIncomplete(job, call)
   }
 }
@@ -81,7 +82,7 @@ export function noteWaiting(job: Job): void {
 /** Records a model call without a reply. `spent` is false if it was not made. */
 export function recordNoReply(
   job: Job,
-  { call, purpose, modelId, folded }: Pick<CallUnderWay, 'call' | 'purpose' | 'modelId' | 'folded'>,
+  { call, purpose, modelId, folded }: Pick<OpenModelCall, 'call' | 'purpose' | 'modelId' | 'folded'>,
   { code, detail, spent }: NoReply & { readonly spent: boolean },
 ): void {
   const text = errorText(detail)

@@ -47,7 +47,7 @@ function half(left: number): number {
 
 /** The number of model calls under way. */
 function thinking(job: Job): number {
-  let count = job.meter.asking
+  let count = job.meter.byTools
   for (const id of job.busy.keys()) if (job.run.calls.has(id)) count += 1
   return count
 }

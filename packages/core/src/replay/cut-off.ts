@@ -1,6 +1,6 @@
 /** Cuts off model calls of a replay where the log has them without a reply, and nothing in the log has stopped their job. */
 import type { Entry } from '@witan/protocol/entries'
-import { endAllAsking } from '../job/lost-calls.ts'
+import { endAllModelCalls } from '../job/lost-calls.ts'
 import type { Job } from '../job/job.ts'
 import { ModelCallError } from '../model/model.ts'
 import { aheadOfCall, aheadOfJob, nextIn, type Script } from './script.ts'
@@ -17,7 +17,7 @@ export function cutOff({ script, turns, timers }: ReplayStage): boolean {
   if (job === undefined || job.identity.epoch !== next.epoch) return false
   if (job.lifecycle.failure !== null || job.run?.cancelled !== false) return false
   if (isLeft(script, next)) {
-    endAllAsking(job)
+    endAllModelCalls(job)
     void job.writer.commit()
   } else if (isOverTime(script, next)) {
     const over = new ModelCallError(next.body.detail, { retryable: false })

@@ -19,8 +19,8 @@ import { interrupt, passGate } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
-import { type CallUnderWay, type Job, record } from '../job/job.ts'
-import { cutOff, endAsking, type NoReply } from '../job/lost-calls.ts'
+import { type OpenModelCall, type Job, record } from '../job/job.ts'
+import { cutOff, endModelCall, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 /** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
@@ -60,23 +60,23 @@ async function effect(invocation: Invocation): Promise<void> {
   const { toolCall, tool, job } = invocation
   const prepared = preparedOf(toolCall, tool, job)
   const passed = prepared.ok ? passGate(toolCall, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
-  if (!passed.ok) return take(invocation, failed(passed.code, passed.detail))
-  const asking = beginAsking(invocation)
+  if (!passed.ok) return finishInvocation(invocation, failed(passed.code, passed.detail))
+  const modelCall = beginModelCalls(invocation)
   let outcome: ResultOutcome | PendingOutcome | null = null
   try {
-    outcome = await (asking === null
+    outcome = await (modelCall === null
       ? invoke(invocation, passed.arguments)
-      : withinBudget(invocation, passed.arguments, asking))
+      : withinBudget(invocation, passed.arguments, modelCall))
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
   } finally {
     // Just before the outcome is recorded: a decision in between would count neither the call nor what it spent.
-    if (asking !== null) stopAsking(invocation, asking, outcome)
+    if (modelCall !== null) endModelCalls(invocation, modelCall, outcome)
   }
-  return take(invocation, outcome)
+  return finishInvocation(invocation, outcome)
 }
 
 /** Records an outcome. The result of a `once` tool is stored before anything else begins. */
-async function take(
+async function finishInvocation(
   { toolCall, tool, job, controller }: Invocation,
   outcome: ResultOutcome | PendingOutcome,
 ): Promise<void> {
@@ -94,22 +94,22 @@ async function take(
 async function withinBudget(
   invocation: Invocation,
   args: Readonly<Record<string, unknown>>,
-  asking: CallUnderWay,
+  modelCall: OpenModelCall,
 ): Promise<ResultOutcome | PendingOutcome> {
   const { toolCall, job, controller } = invocation
   const allowance = spend(job.run, toolCall.owner, circumstances(job))
   if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
-  const outcome = await invoke(invocation, args, asking)
-  if ('spent' in outcome && !controller.signal.aborted) asking.isAsking = false
+  const outcome = await invoke(invocation, args, modelCall)
+  if ('spent' in outcome && !controller.signal.aborted) modelCall.isAsking = false
   return outcome
 }
 
 /** Counts the model calls that a tool makes itself as spent while they are under way [D13]. Null if it makes none. */
-function beginAsking({ toolCall, tool: { modelCalls = 0 }, job }: Invocation): CallUnderWay | null {
+function beginModelCalls({ toolCall, tool: { modelCalls = 0 }, job }: Invocation): OpenModelCall | null {
   if (modelCalls === 0) return null
   // An earlier owner of the job may have asked already.
   const { owner } = toolCall
-  const asking: CallUnderWay = {
+  const modelCall: OpenModelCall = {
     call: owner,
     purpose: 'progress',
     modelId: owner.model,
@@ -117,18 +117,18 @@ function beginAsking({ toolCall, tool: { modelCalls = 0 }, job }: Invocation): C
     isAsking: false,
     isLost: toolCall.epoch < job.identity.epoch,
   }
-  job.meter.asking += modelCalls
-  job.lifecycle.modelCalls.push(asking)
-  return asking
+  job.meter.byTools += modelCalls
+  job.lifecycle.modelCalls.push(modelCall)
+  return modelCall
 }
 
-function stopAsking(
+function endModelCalls(
   { tool: { modelCalls = 0 }, job, controller }: Invocation,
-  asking: CallUnderWay,
+  modelCall: OpenModelCall,
   outcome: ResultOutcome | PendingOutcome | null,
 ): void {
-  job.meter.asking -= modelCalls
-  endAsking(job, asking, asking.isAsking ? unansweredBy(outcome, controller.signal) : null)
+  job.meter.byTools -= modelCalls
+  endModelCall(job, modelCall, modelCall.isAsking ? unansweredBy(outcome, controller.signal) : null)
 }
 
 /** Why a request that a tool made has no reply. */

@@ -10,24 +10,24 @@ import { type Job, record, recordRows } from '../job/job.ts'
 
 /** Opens an interruption for a call that has started; the call waits for the answer. */
 export function interrupt(toolCall: ToolCall, draft: InterruptionDraft, job: Job): void {
-  ask({ toolCall, draft, place: toolCall.place as CallPlace, held: undefined }, job)
+  open({ toolCall, draft, place: toolCall.place as CallPlace, held: undefined }, job)
 }
 
 /** Opens an interruption before the call, for the gate of its tool. The log holds no start of the call until the answer comes. */
 export function hold(toolCall: ToolCall, draft: InterruptionDraft, job: Job): void {
   const owner = toolCall.owner.place
   const place = { ...owner, call: job.env.ids.call(), parentCall: owner.call }
-  ask({ toolCall, draft, place, held: { toolCallId: toolCall.asked.id } }, job)
+  open({ toolCall, draft, place, held: { toolCallId: toolCall.asked.id } }, job)
 }
 
-interface Asking {
+interface InterruptionRequest {
   readonly toolCall: ToolCall
   readonly draft: InterruptionDraft
   readonly place: CallPlace
   readonly held: RequiredBody['held']
 }
 
-function ask({ toolCall, draft, place, held }: Asking, job: Job): void {
+function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): void {
   const { env, log } = job
   const { addressee = null, terms = null, ...prompt } = draft
   const { interruptionExpiresInSeconds: seconds, id: agent } = toolCall.owner.agent

@@ -15,7 +15,7 @@ import { readReply } from '../model/read-reply.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { endAsking, noReplyOf, wordsOf } from '../job/lost-calls.ts'
+import { endModelCall, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
@@ -79,7 +79,7 @@ async function summaryOf(
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== null && !signal.aborted) state.isAsking = false
   const behind = job.log.state.folded - folded
-  endAsking(job, state, noReplyOf(failure, signal))
+  endModelCall(job, state, noReplyOf(failure, signal))
   if (signal.aborted) return null
   if (reply === null) {
     tell(call, job, wordsOf(failure))

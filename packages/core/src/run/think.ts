@@ -11,9 +11,9 @@ import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { endAsking, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
-import { type Asking, askingOf } from './asking.ts'
-import { takeReply } from './take-reply.ts'
+import { endModelCall, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
+import { type PreparedModelCall, prepareModelCall } from './prepare-model-call.ts'
+import { recordModelReply } from './record-model-reply.ts'
 import { createReasoning } from './reasoning.ts'
 import { failCall } from './settle.ts'
 import { affordsTwo, shortenHistory } from './shorten-history.ts'
@@ -77,30 +77,30 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
     forget?.()
     return failLate(call, job, { signal, model: call.model })
   }
-  const asking = askingOf(call, job)
+  const modelCall = prepareModelCall(call, job)
   forget?.()
-  if (asking === null) return null
+  if (modelCall === null) return null
   const { meter } = job
-  if (asking.holdsRound) meter.offering += 1
-  job.lifecycle.modelCalls.push(asking)
+  if (modelCall.usesIteration) meter.offering += 1
+  job.lifecycle.modelCalls.push(modelCall)
   let reply: ModelReply | undefined
   let failure: Failure | null = null
   try {
-    reply = await orAborted(streamed(asking, job, signal), signal)
+    reply = await orAborted(streamed(modelCall, job, signal), signal)
     faultPoint('model-reply-received')
   } catch (error) {
-    failure = { error, model: asking.model.id }
+    failure = { error, model: modelCall.model.id }
   }
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
-  if (reply !== undefined && !signal.aborted) asking.isAsking = false
-  if (asking.holdsRound) meter.offering -= 1
-  endAsking(job, asking, noReplyOf(failure?.error, signal))
-  if (signal.aborted) return failLate(call, job, { signal, model: asking.model.id })
+  if (reply !== undefined && !signal.aborted) modelCall.isAsking = false
+  if (modelCall.usesIteration) meter.offering -= 1
+  endModelCall(job, modelCall, noReplyOf(failure?.error, signal))
+  if (signal.aborted) return failLate(call, job, { signal, model: modelCall.model.id })
   if (failure !== null && troubleIn(failure) === 'context') return failure
   if (failure !== null) failThink(call, job, failure)
   else {
-    takeReply(asking, job, reply as ModelReply)
+    recordModelReply(modelCall, job, reply as ModelReply)
     job.busy.delete(call.place.call)
   }
   return null
@@ -131,17 +131,17 @@ function failThink(call: AgentCall, job: Job, failure: Failure): void {
   job.busy.delete(call.place.call)
 }
 
-async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<ModelReply> {
+async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSignal): Promise<ModelReply> {
   faultPoint('model-request')
-  const { call, model, request, attempt, isClosing } = asking
+  const { call, model, request, attempt, isForOutput } = modelCall
   const { hub, clock } = job.env
   const { channel } = job.log.state
   const tell = noteTaker(call, job, signal)
   // Readers see the answer itself, not the request for another form of it.
-  const deltas = !isClosing && hub.isRead(channel)
-  const shows = !isClosing && call.agent.showReasoning === true
+  const deltas = !isForOutput && hub.isRead(channel)
+  const shows = !isForOutput && call.agent.showReasoning === true
   const reasoning = shows ? createReasoning(call, job, attempt) : null
-  const shared = { signal, deltas, tell, state: asking, ...traced(job.env, job.log.state.database, call.place) }
+  const shared = { signal, deltas, tell, state: modelCall, ...traced(job.env, job.log.state.database, call.place) }
   const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
   for await (const part of model.stream(request, options)) {
     if (part.type === 'reply') {
@@ -149,7 +149,7 @@ async function streamed(asking: Asking, job: Job, signal: AbortSignal): Promise<
       return part.reply
     }
     if (part.type === 'reasoning') reasoning?.take(part)
-    else if (!isClosing) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
+    else if (!isForOutput) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

@@ -10,21 +10,21 @@ import type { ModelReply } from '../model/model.ts'
 import { type OutputProblem, outputProblem } from '../model/output.ts'
 import { holdsToolCall } from '../model/tool-call-text.ts'
 import { type Job, record } from '../job/job.ts'
-import type { Asking } from './asking.ts'
-import { takeClosing } from './closing.ts'
-import { askAgain } from './off-form.ts'
+import type { PreparedModelCall } from './prepare-model-call.ts'
+import { recordOutputReply } from './output-request.ts'
+import { askAgain } from './invalid-reply.ts'
 import { storedReasoning } from './reasoning.ts'
 
 /** Records the reply, and what is to be said about it. */
-export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
-  if (asking.isClosing) return takeClosing(asking, job, reply)
-  const { call, model, offered, isToolless, taken, heard, startedAt, attempt, folded } = asking
+export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: ModelReply): void {
+  if (modelCall.isForOutput) return recordOutputReply(modelCall, job, reply)
+  const { call, model, offered, isToolless, messagesRead, messageIdsRead, startedAt, attempt, folded } = modelCall
   const behind = job.log.state.folded - folded
-  const isOff = !isToolless && asking.request.toolChoice === 'none'
+  const areToolsOff = !isToolless && modelCall.request.toolChoice === 'none'
   const calls = reply.toolCalls.length > 0
-  const cut = offered && !isOff ? cutCall(asking, reply) : null
-  const asks = offered && !isOff && calls && cut === null
-  const off = asks ? null : (cut ?? missingCall(asking, reply.text) ?? answerProblem(asking, reply))
+  const cut = offered && !areToolsOff ? cutCall(modelCall, reply) : null
+  const asks = offered && !areToolsOff && calls && cut === null
+  const invalid = asks ? null : (cut ?? missingCall(modelCall, reply.text) ?? answerProblem(modelCall, reply))
   const { maxToolCallsPerReply: most } = job.env.ceilings
   const isFlood = asks && reply.toolCalls.length > most
   if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
@@ -40,32 +40,32 @@ export function takeReply(asking: Asking, job: Job, reply: ModelReply): void {
     finishReason: offered ? reply.finishReason : 'iteration_limit',
     text: reply.text,
     toolCalls,
-    taken,
+    taken: messagesRead,
     startedAt: reply.askedAt ?? startedAt,
     attempt,
     // If its calls do not run, the reply counts as one without tools.
-    offered: offered && !(isOff && calls),
+    offered: offered && !(areToolsOff && calls),
     ...(isToolless ? { toolless: true as const } : {}),
-    accepted: off === null,
+    accepted: invalid === null,
   }
   // Set one by one: every reply is kept, and an object that spreads what few replies have takes room for all of it.
   if (body.model !== model.id) body.asked = model.id
-  if (heard.length > 0) body.heard = heard
+  if (messageIdsRead.length > 0) body.heard = messageIdsRead
   if (behind > 0) body.behind = behind
   if (isFlood) body.admitted = most
   if (kept !== null) body.kept = kept
   if (reasoning !== undefined) body.reasoning = reasoning
   record(job, call.place, { type: 'end', kind: 'model', body })
-  if (calls && (!offered || isOff)) refuseLate(call, job, { reply, offered })
-  if (!asks && cut === null) tellOfCall(asking, job, reply.text)
-  if (off !== null) askAgain(call, job, { ...off, finishReason: reply.finishReason, isLast: call.failures > 1 })
+  if (calls && (!offered || areToolsOff)) refuseLate(call, job, { reply, offered })
+  if (!asks && cut === null) tellOfCall(modelCall, job, reply.text)
+  if (invalid !== null) askAgain(call, job, { ...invalid, finishReason: reply.finishReason, isLast: call.failures > 1 })
 }
 
 /**
  * A reply that was cut inside a tool call, or that its provider stopped: none of its calls is run. Calls that are complete do run, even
  * if the reply ended at its limit right after them. An empty object at the end is one that was only begun, for all that is known.
  */
-function cutCall({ call }: Asking, { toolCalls, finishReason }: ModelReply): OutputProblem | null {
+function cutCall({ call }: PreparedModelCall, { toolCalls, finishReason }: ModelReply): OutputProblem | null {
   if (toolCalls.length === 0 || finishReason === 'stop' || finishReason === 'tool_calls') return null
   const isCut = ({ arguments: written }: ModelToolCall, at: number) => {
     const read = readJson(written)
@@ -77,7 +77,7 @@ function cutCall({ call }: Asking, { toolCalls, finishReason }: ModelReply): Out
   return { detail, message: 'Your reply ended inside a tool call, and nothing of it was run. Make the call again.' }
 }
 
-function answerProblem({ call, offered }: Asking, { text, finishReason }: ModelReply): OutputProblem | null {
+function answerProblem({ call, offered }: PreparedModelCall, { text, finishReason }: ModelReply): OutputProblem | null {
   if (finishReason === 'error' && offered && text.trim() !== '') {
     // Text before a tool call that the provider could not parse is no answer. Gemini sends this.
     const detail = `The model of \`${call.agent.id}\` ended its reply with an error twice.`
@@ -87,7 +87,7 @@ function answerProblem({ call, offered }: Asking, { text, finishReason }: ModelR
 }
 
 /** A model that must call a tool and did not, whatever its server made of that [C37]. */
-function missingCall({ call, request }: Asking, text: string): OutputProblem | null {
+function missingCall({ call, request }: PreparedModelCall, text: string): OutputProblem | null {
   if (request.toolChoice !== 'required') return null
   const isWritten = holdsToolCall(text, request.tools)
   const how = isWritten ? ', and wrote a call as text' : ''
@@ -98,7 +98,7 @@ function missingCall({ call, request }: Asking, text: string): OutputProblem | n
 }
 
 /** A call that nobody reads as one: its model, or the server before it, does not do tools as it should. */
-function tellOfCall({ call, request, offered }: Asking, job: Job, text: string): void {
+function tellOfCall({ call, request, offered }: PreparedModelCall, job: Job, text: string): void {
   const isForced = request.toolChoice === 'required'
   const isWritten = offered && request.tools.length > 0 && holdsToolCall(text, request.tools)
   if (!isForced && !isWritten) return

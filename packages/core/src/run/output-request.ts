@@ -7,14 +7,14 @@ import type { ModelMessage } from '../model/message.ts'
 import { type Model, type ModelReply, type ModelRequest, namesOfModel } from '../model/model.ts'
 import { outputIssue, outputToolName, outputToolsOf } from '../model/output.ts'
 import { type Job, record } from '../job/job.ts'
-import { askAgain } from './off-form.ts'
+import { askAgain } from './invalid-reply.ts'
 
 /** The request: a copy of the history, which does not enter the document, and `set_output` alone. `request` is an ordinary one. */
-export function closingRequest(call: AgentCall, request: ModelRequest): ModelRequest {
+export function outputRequest(call: AgentCall, request: ModelRequest): ModelRequest {
   const words = `Call \`${outputToolName}\` now: its arguments are your answer above.`
-  const asking: ModelMessage = { role: 'user', content: attributed('witan', call.agent.id, words) }
+  const question: ModelMessage = { role: 'user', content: attributed('witan', call.agent.id, words) }
   const { unfit } = call.final as FinalReply
-  const messages = [...request.messages, asking, ...(unfit === undefined ? [] : repairOf(call, unfit))]
+  const messages = [...request.messages, question, ...(unfit === undefined ? [] : repairOf(call, unfit))]
   return { ...request, messages, tools: outputToolsOf(call.agent), toolChoice: 'required', output: null }
 }
 
@@ -37,8 +37,8 @@ function repairOf({ agent, scrub }: AgentCall, { text, asked }: NonNullable<Fina
   ]
 }
 
-/** The call that was asked to close, and when. */
-interface Closing {
+/** The call whose structured answer was requested, and when. */
+interface OutputCall {
   readonly call: AgentCall
   readonly model: Model
   readonly startedAt: number
@@ -47,7 +47,11 @@ interface Closing {
 }
 
 /** Records the reply. Its first call of `set_output` counts, and nothing else in it does anything. */
-export function takeClosing({ call, model, startedAt, attempt, folded }: Closing, job: Job, reply: ModelReply): void {
+export function recordOutputReply(
+  { call, model, startedAt, attempt, folded }: OutputCall,
+  job: Job,
+  reply: ModelReply,
+): void {
   const asked = reply.toolCalls.find(({ name }) => name === outputToolName)
   const detail = problemOf(call, asked)
   const hadUnfit = call.final?.unfit !== undefined
@@ -73,12 +77,12 @@ export function takeClosing({ call, model, startedAt, attempt, folded }: Closing
   })
   noteExtra(call, job, { asked: reply.toolCalls.length, isMissing: asked === undefined })
   if (detail === null) return
-  const off = {
+  const invalid = {
     detail,
     message: null,
     finishReason: reply.finishReason,
   }
-  askAgain(call, job, { ...off, isLast: hadUnfit })
+  askAgain(call, job, { ...invalid, isLast: hadUnfit })
 }
 
 function problemOf(call: AgentCall, asked: LoggedToolCall | undefined): string | null {

@@ -11,31 +11,31 @@ import { withFallbacks } from '../model/fallback.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
 import { asksOutput } from '../model/output.ts'
-import { type CallUnderWay, failRun, type Job, record } from '../job/job.ts'
+import { type OpenModelCall, failRun, type Job, record } from '../job/job.ts'
 import { recordNoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
-import { closingRequest } from './closing.ts'
+import { outputRequest } from './output-request.ts'
 import { failCall } from './settle.ts'
 
 /** Attempt numbers per epoch: a later owner's attempts are always higher, even if some earlier ones were not stored. */
 const attemptsPerEpoch = 4096
 
 /** One model call that the budget allows. */
-export interface Asking extends CallUnderWay {
+export interface PreparedModelCall extends OpenModelCall {
   readonly model: Model
   readonly request: ModelRequest
   /** False for the final answer: its tools are switched off. */
   readonly offered: boolean
   readonly isToolless: boolean
   /** True if the answer is there and its structured form is requested [Tb10]. */
-  readonly isClosing: boolean
+  readonly isForOutput: boolean
   /** Whether it uses up an iteration of the tree [R17]. */
-  readonly holdsRound: boolean
+  readonly usesIteration: boolean
   /** How many waiting messages it reads, and the ids of those that have an id. */
-  readonly taken: number
-  readonly heard: readonly string[]
+  readonly messagesRead: number
+  readonly messageIdsRead: readonly string[]
   readonly attempt: number
   readonly startedAt: number
   readonly folded: number
@@ -44,23 +44,23 @@ export interface Asking extends CallUnderWay {
 const nobody: readonly string[] = []
 
 /** The next model call, or null if the agent call or the run has failed instead. */
-export function askingOf(call: AgentCall, job: Job): Asking | null {
+export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall | null {
   const startedAt = job.env.clock.now()
-  const { allowance, isClosing, isToolless } = termsOf(call, job, circumstances(job, startedAt))
-  const asked = { call, purpose: isClosing ? ('output' as const) : null, folded: null }
+  const { allowance, isForOutput, isToolless } = termsOf(call, job, circumstances(job, startedAt))
+  const about = { call, purpose: isForOutput ? ('output' as const) : null, folded: null }
   if (allowance.kind === 'refused') {
     const refusal = refusalOf(allowance, job)
     const { detail } = refusal
-    recordNoReply(job, { ...asked, modelId: call.model }, { code: 'BUDGET_EXCEEDED', detail, spent: false })
+    recordNoReply(job, { ...about, modelId: call.model }, { code: 'BUDGET_EXCEEDED', detail, spent: false })
     failRun(job, refusal)
     return null
   }
   const { system, toolset, offers } = toolsOf(call, job)
-  const { messages, taken } = modelView(call, system)
+  const { messages, messagesRead } = modelView(call, system)
   const model = modelFor(call, job, messages)
   if (model === null) {
     const detail = `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`
-    recordNoReply(job, { ...asked, modelId: call.model }, { code: 'MODEL_UNKNOWN', detail, spent: false })
+    recordNoReply(job, { ...about, modelId: call.model }, { code: 'MODEL_UNKNOWN', detail, spent: false })
     failCall(call, job, {
       code: 'MODEL_UNKNOWN',
       detail,
@@ -75,17 +75,17 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
   return {
     call,
     model,
-    request: isClosing ? closingRequest(call, request) : request,
+    request: isForOutput ? outputRequest(call, request) : request,
     offered,
     isToolless,
-    isClosing,
-    holdsRound: offered && !isToolless,
-    taken,
-    heard: taken === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
+    isForOutput,
+    usesIteration: offered && !isToolless,
+    messagesRead,
+    messageIdsRead: messagesRead === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
     attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
     startedAt,
     folded: job.log.state.folded,
-    purpose: asked.purpose,
+    purpose: about.purpose,
     modelId: model.id,
     isAsking: false,
     isLost: false,
@@ -93,16 +93,16 @@ export function askingOf(call: AgentCall, job: Job): Asking | null {
 }
 
 /** What the budget allows the next model call of an agent's call, and what kind of model call that is. */
-interface Terms extends Pick<Asking, 'isClosing' | 'isToolless'> {
+interface Terms extends Pick<PreparedModelCall, 'isForOutput' | 'isToolless'> {
   readonly allowance: Allowance
 }
 
 /** The terms of the next model call in these circumstances. */
 function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
-  const isClosing = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
-  const isToolless = isClosing || toolsOf(call, job).offers.length === 0
-  const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isClosing }
-  return { allowance: spend(job.run, spending, at), isClosing, isToolless }
+  const isForOutput = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
+  const isToolless = isForOutput || toolsOf(call, job).offers.length === 0
+  const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isForOutput }
+  return { allowance: spend(job.run, spending, at), isForOutput, isToolless }
 }
 
 /** The model of a call with its configured fallbacks, each with the files of the messages; null if the model is not configured. */

@@ -20,7 +20,7 @@ const endings = {
 } as const
 
 /** What is wrong with a reply: `detail` for people, `message` for the model if words of the runtime say it. */
-export interface OffForm {
+export interface InvalidReply {
   readonly detail: string
   readonly message: string | null
   readonly finishReason: ModelReply['finishReason']
@@ -29,25 +29,25 @@ export interface OffForm {
 }
 
 /** Records what the model reads before it is asked once more, or fails the call. */
-export function askAgain(call: AgentCall, job: Job, off: OffForm): void {
-  if (off.finishReason === 'content_filter' || off.finishReason === 'length') {
-    const { code, detail, hint } = endings[off.finishReason]
+export function askAgain(call: AgentCall, job: Job, invalid: InvalidReply): void {
+  if (invalid.finishReason === 'content_filter' || invalid.finishReason === 'length') {
+    const { code, detail, hint } = endings[invalid.finishReason]
     return failCall(call, job, { code, detail: `The model of \`${call.agent.id}\` ${detail}.`, hint })
   }
-  if (off.isLast)
+  if (invalid.isLast)
     return failCall(call, job, {
       code: 'MODEL_REPLY_INVALID',
-      detail: off.detail,
+      detail: invalid.detail,
       hint: 'Try another model, or make the instructions plainer.',
     })
-  if (off.message === null) return
+  if (invalid.message === null) return
   record(
     job,
     { ...call.place, author: 'witan' },
     {
       type: 'message',
       kind: null,
-      body: { author: 'witan', text: attributed('witan', call.agent.id, off.message) },
+      body: { author: 'witan', text: attributed('witan', call.agent.id, invalid.message) },
     },
   )
 }
