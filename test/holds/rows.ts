@@ -1,5 +1,6 @@
 /** The corpus: every input that is played. */
 import { audits } from './rows/audits.ts'
+import { definitions } from './rows/definitions.ts'
 import { pages } from './rows/pages.ts'
 import { replies } from './rows/replies.ts'
 import { servers } from './rows/server.ts'
@@ -7,4 +8,4 @@ import { texts } from './rows/texts.ts'
 import { tools } from './rows/tools.ts'
 import type { Row } from './support/row.ts'
 
-export const rows: readonly Row[] = [...texts, ...replies, ...tools, ...servers, ...pages, ...audits]
+export const rows: readonly Row[] = [...texts, ...replies, ...tools, ...servers, ...definitions, ...pages, ...audits]

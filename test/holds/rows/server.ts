@@ -2,12 +2,12 @@
 import { createRuntime } from '@witan/core'
 import { loadConfig, startServer } from '@witan/server'
 import type { Play, Row } from '../support/row.ts'
-import { open, saying, type Script as Says } from '../support/said.ts'
+import { saying, type Script as Says } from '../support/said.ts'
 
 const done: Says = () => ({ text: 'Done.' })
 
 /** A server in memory without a login, closed after the play. */
-async function serve(play: Play, says: Says = done): Promise<string> {
+export async function serve(play: Play, says: Says = done): Promise<string> {
   const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
   const agents = [{ id: 'root', model: 'play/root', instructions: 'You do it.' }]
   const models = { 'play/root': saying('play/root', says) }
@@ -36,16 +36,6 @@ const bodies: Readonly<Record<string, readonly [status: number, body: string]>> 
   'a body of 1 MB of numbers of 301 digits': [422, `[${`1${'0'.repeat(299)}1,`.repeat(megabyte / 302)}0]`],
   'a prompt of 1 MB of escapes': [201, JSON.stringify({ agent: 'root', prompt: `And${'\n'.repeat(480_000)}` })],
 }
-
-/** Agents of a batch; each is small. */
-const batch = (count: number) => ({
-  agents: Array.from({ length: count }, (_, at) => ({
-    id: `agent-${at}`,
-    model: 'play/root',
-    instructions: 'You do it.',
-    ...(at === 0 ? {} : { subAgents: [{ agent: `agent-${at - 1}` }] }),
-  })),
-})
 
 function posting(
   name: string,
@@ -95,47 +85,6 @@ function tracing(name: string, script: object, kind: 'otlp' | 'mlflow'): Row {
   }
 }
 
-type Schema = Readonly<Record<string, unknown>>
-
-/** Schemas of 19 patterns each, all different. */
-function patterns(number: number, most: number): readonly Schema[] {
-  const one = (at: number) => ({ type: 'string', pattern: `${number}x${at}([\\p{L}\\p{N}]{1,40}){${most}}` })
-  return Array.from({ length: 50 }, (_, at) => ({
-    type: 'object',
-    properties: Object.fromEntries(Array.from({ length: 19 }, (_, index) => [`p${index}`, one(19 * at + index)])),
-  }))
-}
-
-function references(count: number): readonly Schema[] {
-  const named = properties(count, () => ({ $ref: '#/$defs/a' }))
-  return [{ type: 'object', properties: named, $defs: { a: { type: 'string' } } }]
-}
-
-/** Many properties, each of a schema of its own. */
-function properties(count: number, one: (at: number) => Schema): Schema {
-  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, one(at)]))
-}
-
-/** A name that no model may see, which a check looks for in every schema. */
-const hidden = { parameters: [{ name: 'key', secret: true, sendToModel: false }] }
-
-/** The save of an agent whose actions have these schemas. */
-function saving(what: string, schemas: (number: number) => readonly Schema[], more: Schema = {}): Row {
-  return {
-    name: `a save with ${what}`,
-    setUp: async (play) => {
-      const runtime = await open(play, { script: done })
-      const actions = schemas(play.number).map((parametersSchema, at) => ({
-        name: `act-${at}`,
-        description: 'Acts.',
-        parametersSchema,
-      }))
-      const agent = { id: 'saved', model: 'play/root', instructions: 'You do it.', actions, ...more }
-      return () => runtime.agents.save(agent).catch(() => undefined)
-    },
-  }
-}
-
 /** Prompts of 0.9 MB of JSON each. */
 const prompts: Readonly<Record<string, string>> = {
   'characters of one byte': 'A "line" of it.\n'.repeat(45_000),
@@ -180,7 +129,6 @@ function reading(what: string, path: string): readonly Row[] {
 /** Rows of servers. */
 export const servers: readonly Row[] = [
   ...Object.entries(bodies).map(([name, asked]) => posting(name, asked)),
-  posting('a batch of 500 agents', [200, JSON.stringify(batch(500))], '/api/v1/agents/batch'),
   {
     name: '500 readers of 200 kB',
     setUp: async (play) => {
@@ -195,65 +143,4 @@ export const servers: readonly Row[] = [
   },
   ...Object.entries(readings).flatMap(([what, path]) => reading(what, path)),
   ...collectors.flatMap(({ name, script }) => [tracing(name, script, 'otlp'), tracing(name, script, 'mlflow')]),
-  saving('18,000 references', () => references(18_000)),
-  saving('18,000 references beside a hidden name', () => references(18_000), hidden),
-  saving(
-    'a schema of 40,000 properties beside a hidden name',
-    () => [{ type: 'object', properties: properties(40_000, () => ({ type: 'string' })) }],
-    hidden,
-  ),
-  saving(
-    '40,000 properties inside an argument beside a hidden name',
-    () => [
-      {
-        type: 'object',
-        properties: { one: { type: 'object', properties: properties(40_000, () => ({ type: 'string' })) } },
-      },
-    ],
-    hidden,
-  ),
-  saving(
-    '40,000 required names inside an argument beside a hidden name',
-    () => [
-      {
-        type: 'object',
-        properties: { one: { type: 'object', required: Array.from({ length: 40_000 }, (_, at) => `r${at}`) } },
-      },
-    ],
-    hidden,
-  ),
-  saving(
-    '40,000 alternatives beside a hidden name',
-    () => [
-      {
-        type: 'object',
-        anyOf: Array.from({ length: 40_000 }, (_, at) => ({ properties: { [`a${at}`]: { type: 'string' } } })),
-      },
-    ],
-    hidden,
-  ),
-  {
-    name: 'a check of an agent with 1,000 siblings',
-    setUp: async (play) => {
-      const one = (id: string, more: Schema = {}) => ({
-        id,
-        model: 'play/root',
-        instructions: 'You help.',
-        description: 'Helps.',
-        ...more,
-      })
-      const edges = (from: number, count: number, id: string) =>
-        Array.from({ length: count }, (_, at) => ({ agent: `${id}-${from + at}`, description: 'Helps.' }))
-      const agents = [
-        one('top', { subAgents: edges(0, 5, 'middle'), transferReach: 'tree', transfers: edges(0, 5, 'middle') }),
-        ...Array.from({ length: 5 }, (_, at) => one(`middle-${at}`, { subAgents: edges(200 * at, 200, 'leaf') })),
-        ...Array.from({ length: 1_000 }, (_, at) => one(`leaf-${at}`)),
-      ]
-      const runtime = await open(play, { script: done, options: { agents } })
-      const leaf = one('leaf-7', { transferReach: 'tree', transfers: edges(8, 100, 'leaf') })
-      return () => runtime.agents.check([leaf])
-    },
-  },
-  saving('950 patterns, each dear to compile', (number) => patterns(number, 4)),
-  saving('950 patterns that repeat too often', (number) => patterns(number, 50)),
 ]

@@ -5,7 +5,8 @@
 import type { AgentData, Finding, WitanError } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
-import { agentProblems, parseAgent } from './parse.ts'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
+import { agentProblems, parsingAgent } from './parse.ts'
 
 /** The malformed parts, and the agent without them; null if not even its id is known. */
 export interface Inspected {
@@ -19,10 +20,16 @@ const mostRepairs = 20
 
 /** Never throws. A well-formed agent equals the result of `parseAgent`. */
 export function inspectAgent(input: unknown): Inspected {
-  const problems = agentProblems(input)
-  if (problems.length === 0) return { problems, agent: parseAgent(input), isReported: () => false }
+  return runWithoutPause(inspectingAgent(input))
+}
+
+/** The same in pieces, so that a large agent does not hold the process. */
+export function* inspectingAgent(input: unknown): Pausable<Inspected> {
+  const problems = yield* agentProblems(input)
+  if (problems.length === 0) return { problems, agent: yield* parsingAgent(input), isReported: () => false }
   const moved = new Set<string>()
-  const agent = problems.some(({ path }) => path === 'id') ? null : repaired(input, moved)
+  const isLost = problems.some(({ path }) => path === 'id' || path === '' || path === null)
+  const agent = isLost ? null : yield* repaired(input, moved)
   const isReported = ({ path }: Pick<Finding, 'path'>) =>
     moved.has(path.split('.')[0] ?? '') ||
     problems.some((problem) => path === problem.path || path.startsWith(`${problem.path}.`))
@@ -30,16 +37,18 @@ export function inspectAgent(input: unknown): Inspected {
 }
 
 /** Removes malformed parts until the rest parses, and fills in required keys. `moved`: lists that lost an item. */
-function repaired(input: unknown, moved: Set<string>): AgentData | null {
+function* repaired(input: unknown, moved: Set<string>): Pausable<AgentData | null> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return null
   const given: Record<string, unknown> = { ...plain(input) }
   const isWorkflow = typeof given['workflow'] === 'object' && given['workflow'] !== null
   const draft: Record<string, unknown> = isWorkflow ? given : { model: '?', instructions: '', ...given }
   for (let round = 0; round < mostRepairs; round += 1) {
+    yield
     const issues = agentSchema.safeParse(draft).error?.issues ?? []
     // A reserved word fits the schema, but it is a problem too.
-    const word = issues.length > 0 ? undefined : agentProblems(draft)[0]?.path?.split('.')
-    if (word === undefined && issues.length === 0) return parseAgent(draft)
+    const word = issues.length > 0 ? undefined : (yield* agentProblems(draft))[0]?.path?.split('.')
+    if (word === undefined && issues.length === 0) return yield* parsingAgent(draft)
+    yield
     takeOutAll(draft, word === undefined ? issues.flatMap(placesOf) : [word], moved)
   }
   return null

@@ -1,9 +1,11 @@
 /** Parses input into a checked agent, or into the first problem with it. */
 import { type AgentData, type ErrorCode, WitanError } from '@witan/protocol'
 import { shownName } from '@witan/protocol/names'
-import { frozen } from '../identity/frozen.ts'
-import { agentSchema, isTooDeep, maxJsonDepth, reservedParameterNames } from '@witan/protocol/schemas'
+import { agentSchema, maxJsonDepth, reservedParameterNames } from '@witan/protocol/schemas'
 import { z } from 'zod'
+import { freezing } from '../identity/frozen.ts'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
+import { definitionExcess, type FreeKeys, maxDefinitionValues } from './definition-size.ts'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
 import { nameProblems } from './parse-names.ts'
@@ -14,63 +16,103 @@ import { workflowProblems } from './parse-workflow.ts'
  * `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`.
  */
 export function parseAgent(input: unknown): AgentData {
-  const [wrong] = [...tooDeep(input), ...reserved(input), ...ofItsKind(input)]
+  return runWithoutPause(parsingAgent(input))
+}
+
+/** Parses an agent in pieces, so that a large one does not hold the process. */
+export function* parsingAgent(input: unknown): Pausable<AgentData> {
+  const [wrong] = [...(yield* excess(input)), ...reserved(input), ...ofItsKind(input)]
   if (wrong !== undefined) throw wrong
+  yield
   const parsed = agentSchema.safeParse(input)
-  if (!parsed.success) throw problemsOf(parsed.error, input)[0] as WitanError
+  yield
+  if (!parsed.success) throw [...problemsOf(parsed.error, input, 1)][0] as WitanError
   for (const problem of nameProblems(parsed.data, whoIs(input))) throw problem
-  return complete(parsed.data)
+  yield
+  return yield* complete(parsed.data)
 }
 
-/** Every problem with the form of an agent, each once; empty if `parseAgent` accepts it. */
-export function agentProblems(input: unknown): readonly WitanError[] {
-  const deep = tooDeep(input)
-  if (deep.length > 0) return deep
+/** The most problems that are reported for one agent. */
+const mostProblems = 50
+
+/** The problems with the form of an agent, each once, at most fifty; empty if `parseAgent` accepts it. */
+export function* agentProblems(input: unknown): Pausable<readonly WitanError[]> {
+  const large = yield* excess(input)
+  if (large.length > 0) return large
+  yield
   const parsed = agentSchema.safeParse(input)
-  const wrong = parsed.success ? [] : problemsOf(parsed.error, input)
-  return [...reserved(input), ...ofItsKind(input), ...wrong, ...nameProblems(input, whoIs(input))]
+  yield
+  const wrong = parsed.success ? [] : problemsOf(parsed.error, input, mostProblems)
+  const problems = [...reserved(input), ...ofItsKind(input), ...wrong]
+  for (const problem of nameProblems(input, whoIs(input))) {
+    if (problems.length >= mostProblems) break
+    problems.push(problem)
+  }
+  return problems.slice(0, mostProblems)
 }
 
-function problemsOf(error: z.ZodError, input: unknown): WitanError[] {
-  return error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => unknownKey(whoIs(input), issue, key))
-      : [toError(issue, input)],
-  )
+function* problemsOf(error: z.ZodError, input: unknown, most: number): Generator<WitanError> {
+  let left = most
+  for (const issue of error.issues) {
+    if (left-- === 0) return
+    if (issue.code !== 'unrecognized_keys') yield toError(issue, input)
+    else for (const key of issue.keys.slice(0, most)) yield unknownKey(whoIs(input), issue, key)
+  }
 }
 
-function complete(agent: AgentData): AgentData {
-  const actions = agent.actions.map(withSchema)
-  const queries = agent.queries.map(withSchema)
-  return frozen({
-    ...agent,
-    actions,
-    queries,
-    outputSchema: agent.outputSchema ?? sampleSchema(agent.outputSample ?? undefined),
-  })
+function* complete(agent: AgentData): Pausable<AgentData> {
+  const outputSchema = agent.outputSchema ?? (yield* samplingSchema(agent.outputSample ?? undefined))
+  const actions = yield* withSchemas(agent.actions)
+  const queries = yield* withSchemas(agent.queries)
+  return yield* freezing({ ...agent, actions, queries, outputSchema })
 }
 
-function withSchema<Tool extends { parametersSchema: Record<string, unknown> | null; parametersSample?: unknown }>(
-  tool: Tool,
-): Tool {
-  return { ...tool, parametersSchema: tool.parametersSchema ?? sampleSchema(tool.parametersSample ?? undefined) }
+interface WithSchema {
+  parametersSchema: Record<string, unknown> | null
+  parametersSample?: unknown
 }
 
-/** The JSON Schema of a sample; a schema wins over a sample [Rb41]. */
-function sampleSchema(sample: unknown): Record<string, unknown> | null {
+function* withSchemas<Tool extends WithSchema>(tools: readonly Tool[]): Pausable<Tool[]> {
+  const complete: Tool[] = []
+  for (const tool of tools) {
+    const parametersSchema = tool.parametersSchema ?? (yield* samplingSchema(tool.parametersSample ?? undefined))
+    complete.push({ ...tool, parametersSchema })
+  }
+  return complete
+}
+
+/** The JSON Schema of a sample; a schema wins over a sample [Rb41]. In pieces. */
+function* samplingSchema(sample: unknown): Pausable<Record<string, unknown> | null> {
   if (sample === undefined) return null
-  if (Array.isArray(sample)) return { type: 'array', items: sampleSchema(sample[0]) ?? {} }
+  if (Array.isArray(sample)) return { type: 'array', items: (yield* samplingSchema(sample[0])) ?? {} }
   if (typeof sample !== 'object' || sample === null) return { type: sample === null ? 'null' : typeof sample }
+  yield
   const properties: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(sample)) properties[name] = sampleSchema(value) ?? {}
+  for (const [name, value] of Object.entries(sample)) properties[name] = (yield* samplingSchema(value)) ?? {}
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }
 
+/** Content of these keys is no agent's form: each may have as many values as JSON may. */
+const freeKeys: FreeKeys = {
+  outputSchema: true,
+  outputSample: true,
+  actions: ['parametersSchema', 'parametersSample'],
+  queries: ['parametersSchema', 'parametersSample'],
+  approvals: ['when'],
+}
+
 /** A value that nests too deep exhausts the stack of code that reads it, so nothing else in it is examined. */
-function tooDeep(input: unknown): WitanError[] {
-  if (!isTooDeep(input)) return []
-  const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
-  return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
+function* excess(input: unknown): Pausable<WitanError[]> {
+  const found = yield* definitionExcess(input, freeKeys)
+  if (found === null) return []
+  if (found === 'depth') {
+    const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
+    return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
+  }
+  const detail = `${whoIs(input)} has more than ${maxDefinitionValues} values beside its schemas and samples.`
+  return [
+    new WitanError('AGENT_INVALID', detail, { path: '', hint: 'Shorten its lists, or make several agents of it.' }),
+  ]
 }
 
 /** Reserved words: as names of parameters, as the id or name of an agent, and as a tool whose access a schema would drop. */

@@ -16,6 +16,7 @@ import { readAgent } from '../agent/admin/read.ts'
 import { saveAgents, saveTogether } from '../agent/admin/save.ts'
 import type { AgentRow } from '../agent/records.ts'
 import { frozen } from '../identity/frozen.ts'
+import { runWithPauses } from '../identity/pausable.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { notFound, nothingHere } from '../identity/not-found.ts'
 import { hasRole, readsAll } from '../identity/rights.ts'
@@ -121,7 +122,7 @@ function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
       }),
     async create(parent, { agent, edge, ifRevision = null }) {
       const id = await change(parent)
-      const child = readAgent(agent)
+      const child = await runWithPauses(readAgent(agent))
       return createSubAgent(admin, id, { child, edge: readEdge(edge, child.id), ifRevision })
     },
     async assign(parent, word, { edge, ifRevision = null } = {}) {

@@ -14,7 +14,7 @@ import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
 import { type Changed, shownChange } from '../../identity/changed.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
-import { type Inspected, inspectAgent } from '../inspect.ts'
+import { type Inspected, inspectingAgent } from '../inspect.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { frozen } from '../../identity/frozen.ts'
@@ -220,7 +220,7 @@ function* inspectAgents(inputs: readonly unknown[]): Pausable<Inspection> {
   const bad: Finding[] = []
   for (const [index, input] of inputs.entries()) {
     yield
-    const look = inspectAgent(withoutStored(input))
+    const look = yield* inspectingAgent(withoutStored(input))
     const id = (input as { id?: unknown } | null)?.id
     const agent = typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`
     bad.push(...look.problems.map((problem) => formFinding(agent, problem)))

@@ -1,14 +1,14 @@
 /** Submitted definitions: parsed, and the errors that a save and a check share. */
 import { type AgentData, WitanError } from '@witan/protocol'
 import { withoutStored } from '@witan/protocol/schemas'
-import { parseAgent } from '../parse.ts'
 import type { Pausable } from '../../identity/pausable.ts'
+import { parsingAgent } from '../parse.ts'
 import type { PatternAllowance } from '../../model/pattern.ts'
 import { type ReadProtocol, readingOf } from '../protocol/parse-protocol.ts'
 
-/** Parses a submitted agent. Fields that a read adds are ignored. */
-export function readAgent(input: unknown): AgentData {
-  return parseAgent(withoutStored(input))
+/** Reads a submitted agent in pieces. Fields that a read adds are ignored. */
+export function readAgent(input: unknown): Pausable<AgentData> {
+  return parsingAgent(withoutStored(input))
 }
 
 /** Reads a submitted protocol in pieces, in the same way. */

@@ -234,7 +234,7 @@ function* readAgents(inputs: readonly unknown[]): Pausable<AgentData[]> {
   const agents: AgentData[] = []
   for (const input of inputs) {
     yield
-    agents.push(readAgent(input))
+    agents.push(yield* readAgent(input))
   }
   return agents
 }

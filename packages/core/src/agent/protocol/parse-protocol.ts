@@ -2,11 +2,13 @@
 import { WitanError } from '@witan/protocol'
 import type { Protocol, ProtocolInput, ProtocolMessage } from '@witan/protocol/protocols'
 import { nameProblem } from '@witan/protocol/names'
-import { isTooDeep, maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
+import { maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
+import { freezing } from '../../identity/frozen.ts'
 import { type Pausable, runWithoutPause } from '../../identity/pausable.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
+import { definitionExcess, type FreeKeys, maxDefinitionValues } from '../definition-size.ts'
 import { nearest } from '../nearest.ts'
 
 /** A protocol, or the problems with its form: at most 20. */
@@ -33,20 +35,28 @@ function readAtOnce(input: unknown): ReadProtocol {
 
 /** Checks a protocol of the code, and freezes it. Throws the first problem found, with path and hint [T20]. */
 export function defineProtocol(protocol: ProtocolInput): Protocol {
-  return Object.freeze(parseProtocol(protocol))
+  return parseProtocol(protocol)
 }
 
 /** The most problems that are reported for one protocol. Each searches for the word that was meant. */
 const mostProblems = 20
 
+const freeKeys: FreeKeys = { messages: ['schema', 'reply'] }
+
 /** Reads a protocol in pieces, so that a large one does not block the process. `patterns` is what is left for those of its request. */
 export function* readingOf(input: unknown, patterns: PatternAllowance = patternAllowance()): Pausable<ReadProtocol> {
-  if (isTooDeep(input)) {
+  const excess = yield* definitionExcess(input, freeKeys)
+  if (excess === 'values') {
+    const detail = `${whoIs(input)} has more than ${maxDefinitionValues} values beside the schemas of its messages.`
+    return refused([wrong(detail, '', 'Shorten its order, or make several protocols of it.')])
+  }
+  if (excess === 'depth') {
     const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
     return { ok: false, problems: [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })] }
   }
   yield
   const parsed = protocolSchema.safeParse(input)
+  yield
   if (!parsed.success)
     return refused(parsed.error.issues.slice(0, mostProblems).flatMap((issue) => problemsOf(issue, input)))
   const problems: WitanError[] = []
@@ -55,7 +65,7 @@ export function* readingOf(input: unknown, patterns: PatternAllowance = patternA
     problems.push(...(yield* messageProblems(parsed.data, index, patterns)))
   }
   problems.push(...orderProblems(parsed.data))
-  return problems.length === 0 ? { ok: true, protocol: parsed.data } : refused(problems)
+  return problems.length === 0 ? { ok: true, protocol: yield* freezing(parsed.data) } : refused(problems)
 }
 
 function refused(problems: readonly WitanError[]): ReadProtocol & { readonly ok: false } {
