@@ -6,7 +6,7 @@ import { roundCost } from '@witan/protocol/entries'
 export interface TreeSpending {
   readonly tree: Pick<AgentData, 'limits' | 'onExhausted'>
   /** What its tasks have spent, and what its live tasks may still spend. */
-  readonly lent: Readonly<Spending>
+  readonly taskSpending: Readonly<Spending>
   readonly modelCalls: number
   /** Model calls without a reply: they may have cost something, but no sum of usage includes them. */
   readonly failedCalls: number
@@ -86,14 +86,14 @@ export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances)
 
 /** What counts as spent of a tree's limits: its own calls, what its tasks spent or may spend, and earlier spending. */
 export function spentBy(
-  { modelCalls, failedCalls, toolIterations, tokens, costUsd, lent }: Omit<TreeSpending, 'tree'>,
+  { modelCalls, failedCalls, toolIterations, tokens, costUsd, taskSpending }: Omit<TreeSpending, 'tree'>,
   earlier: Readonly<Spending>,
 ): Spending {
   return {
-    modelCalls: modelCalls + failedCalls + lent.modelCalls + earlier.modelCalls,
-    iterations: toolIterations + lent.iterations + earlier.iterations,
-    tokens: tokens + lent.tokens + earlier.tokens,
-    costUsd: roundCost(costUsd + lent.costUsd + earlier.costUsd),
+    modelCalls: modelCalls + failedCalls + taskSpending.modelCalls + earlier.modelCalls,
+    iterations: toolIterations + taskSpending.iterations + earlier.iterations,
+    tokens: tokens + taskSpending.tokens + earlier.tokens,
+    costUsd: roundCost(costUsd + taskSpending.costUsd + earlier.costUsd),
   }
 }
 

@@ -3,20 +3,20 @@ import type { Clock } from '../identity/clock.ts'
 
 /** Timers for expiring interruptions. */
 export interface Expiry {
-  /** Schedules a look at this time of the store's clock. */
+  /** Settles what is due at this time of the store's clock. */
   at(time: number): void
   /** Settles what is due now. Never rejects for an interruption that could not be settled. */
-  look(): Promise<void>
+  settleDue(): Promise<void>
   close(): void
 }
 
 /** An expiry further away than this is left to the worker's rounds, to save timers. */
 const farthestMs = 3_600_000
 
-/** Creates the timers; `look` settles what is due. */
+/** Creates the timers; `settleDue` settles what is due. */
 export function createExpiry(
   by: { readonly clock: Clock; now(): number; report(error: unknown): void },
-  look: () => Promise<void>,
+  settleDue: () => Promise<void>,
 ): Expiry {
   const timers = new Set<() => void>()
   return {
@@ -25,12 +25,12 @@ export function createExpiry(
       if (wait > farthestMs) return
       const fire = () => {
         timers.delete(cancel)
-        look().catch(by.report)
+        settleDue().catch(by.report)
       }
       const cancel = by.clock.after(wait, fire, { background: true })
       timers.add(cancel)
     },
-    look,
+    settleDue,
     close() {
       for (const cancel of timers) cancel()
       timers.clear()

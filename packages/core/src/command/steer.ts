@@ -4,7 +4,7 @@ import type { Entry } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../model/attribution.ts'
 import { answerText } from '../conversation/fold-hand-over.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import { type AgentCall, holderOf, liveJob, type LiveJob } from '../conversation/state.ts'
+import { type AgentCall, callInControl, liveJob, type LiveJob } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/cut.ts'
 import { modelView, systemMessage } from '../conversation/view.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
@@ -204,8 +204,8 @@ export async function progressOf(
 
 /** The call of a task that knows most of it: the one that has control, or in a workflow the last step at work. */
 function atWork({ root, calls }: LiveJob): AgentCall | null {
-  const holder = holderOf(root)
-  if (holder.workflow === null) return holder
+  const inControl = callInControl(root)
+  if (inControl.workflow === null) return inControl
   return [...calls.values()].findLast(({ workflow }) => workflow === null) ?? null
 }
 

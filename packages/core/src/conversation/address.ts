@@ -136,7 +136,7 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     inbox: [],
     calls: [],
     peerTools: nobody,
-    guests: nobody,
+    handOverTargets: nobody,
     handOvers: nobody,
     callStarts: [],
     tokens: null,

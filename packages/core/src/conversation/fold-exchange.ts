@@ -43,7 +43,7 @@ function addPeerTool({ document }: AgentCall, name: string): void {
 }
 
 /** Says why an answer does not have the requested form. The sender of a message to a peer reads it about the reply. */
-export function misfit(call: AgentCall, issue: string): string {
+export function mismatch(call: AgentCall, issue: string): string {
   const { agent, exchange } = call
   if (exchange === null) return `The answer of \`${agent.id}\` does not fit its output schema: ${issue}`
   return `${positionOf(call).agent.id}'s reply does not fit ${exchange.protocol}.${exchange.name}: ${issue}`

@@ -4,12 +4,12 @@ import type { AgentCall, LiveJob, SharedHistory } from './state.ts'
 
 /** Gives a call the control of the one that hands over to it: it works in the same document, before its turn ends [C33]. */
 export function takeControl(run: LiveJob, source: AgentCall, call: AgentCall): void {
-  const { calls, guests } = call.document
+  const { calls, handOverTargets } = call.document
   source.active = false
   source.handedTo = call
   calls.splice(calls.indexOf(source), 0, call)
   run.calls.set(call.place.call, call)
-  if (!guests.includes(call.agent.id)) call.document.guests = [...guests, call.agent.id]
+  if (!handOverTargets.includes(call.agent.id)) call.document.handOverTargets = [...handOverTargets, call.agent.id]
   call.active = true
 }
 

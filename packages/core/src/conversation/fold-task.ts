@@ -16,7 +16,7 @@ export function startTask(
   call: AgentCall,
   grant: TaskGrant,
 ): Pick<LiveJob, 'tree' | 'principal' | 'revisions' | 'grant' | 'account'> {
-  add(from.lent, granted(grant), 1)
+  add(from.taskSpending, granted(grant), 1)
   from.tasks.push({ place: call.place, toolCallId: call.toolCallId ?? '', startedAt: call.startedAt })
   const { limits, onExhausted } = from.tree
   const own = {
@@ -31,7 +31,7 @@ export function startTask(
     principal: from.principal,
     revisions: from.revisions,
     grant: { ...grant, from: from.root.place.call },
-    account: from.lent,
+    account: from.taskSpending,
   }
 }
 
@@ -64,7 +64,7 @@ function nearestLive({ calls }: LiveJob, caller: AgentCall): AgentCall | null {
 /** Charges what an ended job spent, and the grants of its live tasks, to the job's account. */
 export function settleAccount(state: ConversationState, job: LiveJob, { lost = 0 }: AgentEndBody | ErrorBody): void {
   add(job.account, spentBy(job, { ...nothingSpent(), modelCalls: lost }), 1)
-  for (const task of state.tasks.values()) if (task.account === job.lent) task.account = job.account
+  for (const task of state.tasks.values()) if (task.account === job.taskSpending) task.account = job.account
 }
 
 /** The report of a task with this end. */

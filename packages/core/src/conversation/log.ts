@@ -92,7 +92,7 @@ export class ConversationLog {
   }
 
   /** Marks the fold as invalid and stops all jobs that run on it. */
-  spoil(reason: unknown): void {
+  invalidate(reason: unknown): void {
     if (this.isBroken) return
     this.isBroken = true
     for (const watcher of [...this.watchers.values()]) watcher.broken(reason)
@@ -152,7 +152,7 @@ class LogSync {
       if (result.ok) for (const entry of underWay.unfolded) this.take(entry)
       return result
     } catch (error) {
-      log.spoil(error)
+      log.invalidate(error)
       throw error
     } finally {
       drop(underWay, this.#underWay)

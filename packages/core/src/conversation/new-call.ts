@@ -72,7 +72,7 @@ export function newCall(
     firstSaid: source?.firstSaid ?? (body.history === 'isolated' ? -1 : 0),
     active: false,
     iterations: 0,
-    spared: 0,
+    uncountedIterations: 0,
     failures: 0,
     hasNoReply: false,
     calledTool: false,

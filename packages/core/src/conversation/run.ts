@@ -40,7 +40,7 @@ export function newRun(
     revisions,
     grant,
     account,
-    lent: nothingSpent(),
+    taskSpending: nothingSpent(),
     messageIds: new SparseMap(),
     tasks: [],
     exchanges: new ExchangeBook(),

@@ -160,7 +160,7 @@ export interface AgentCall {
   active: boolean
   iterations: number
   /** Those of its iterations that its agent's limit does not count: 1 once a reply only ended the tool mode [Tb09]. */
-  spared: number
+  uncountedIterations: number
   /** Empty replies and answers that do not match the schema so far; the first is retried [E28]. */
   failures: number
   /** Whether a model call of it ended without a reply, and the log has that as an entry. */
@@ -216,7 +216,7 @@ export function positionOf(call: AgentCall): AgentCall {
 }
 
 /** The call that has the control of `call`, or that gave the answer in its place: itself, unless it handed over. */
-export function holderOf(call: AgentCall): AgentCall {
+export function callInControl(call: AgentCall): AgentCall {
   let at = call
   while (at.handedTo !== null) at = at.handedTo
   return at
@@ -273,7 +273,7 @@ export interface DocumentState {
   /** The tools that messages to peers were sent with here. */
   peerTools: readonly string[]
   /** The agents that control was handed to here. */
-  guests: readonly string[]
+  handOverTargets: readonly string[]
   /** The hand-overs here, as `from>to`, since a person or a tool last said something [E40]. */
   handOvers: readonly string[]
   readonly callStarts: CallStart[]
@@ -292,8 +292,8 @@ export interface LiveJob {
   /** Set on a task: its grant, and the job that funded it. */
   readonly grant: (TaskGrant & { readonly from: string }) | null
   /** What its ended tasks have spent, and the grants of its live tasks [D13]. */
-  readonly lent: Spending
-  /** Where its spending is charged: a task's to the `lent` of the job that funds it now, a run's to what its message has cost so far. */
+  readonly taskSpending: Spending
+  /** Where its spending is charged: a task's to the `taskSpending` of the job that funds it now, a run's to what its message has cost so far. */
   account: Spending
   /** The ids of the messages sent to this job, read or not. A repeat is not stored again. */
   readonly messageIds: SparseMap<string, true>

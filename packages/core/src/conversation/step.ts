@@ -110,7 +110,7 @@ export function foldToolModeEnd(run: LiveJob | null, place: CallPlace): void {
   const call = run?.toolCalls.get(place.call)?.owner
   if (call === undefined || call.endedToolMode) return
   call.endedToolMode = true
-  if (call.toolCalls.length === 1 && call.refused.length === 0) call.spared += 1
+  if (call.toolCalls.length === 1 && call.refused.length === 0) call.uncountedIterations += 1
 }
 
 /** Settles a tool call. Once all calls of a step are settled, their results are added in call order [C14]. `scrub` is an answering agent's. */

@@ -5,7 +5,7 @@ import { inputText } from '../agent/workflow/pass.ts'
 import type { Next, StepEnd } from '../agent/workflow/workflow-step.ts'
 import { agentAnswer } from './callers-view.ts'
 import { answerText } from './fold-hand-over.ts'
-import { type AgentCall, holderOf, positionOf, type WorkflowState } from './state.ts'
+import { type AgentCall, callInControl, positionOf, type WorkflowState } from './state.ts'
 
 /** A call whose agent is a workflow. */
 export interface WorkflowCall extends AgentCall {
@@ -73,6 +73,6 @@ function endOf(call: AgentCall, body: AgentEndBody | ErrorBody): StepEnd {
       ? { error, detail: answerText(call, body.detail), code: body.code }
       : { error, detail: error, code: 'RUN_CANCELLED' }
   }
-  const { isAttributed = false, exits = false, isSpare = false } = holderOf(call).final ?? {}
+  const { isAttributed = false, exits = false, isSpare = false } = callInControl(call).final ?? {}
   return { ...given, hasSchema: call.agent.outputSchema !== null, isAttributed, exits, isSpare }
 }

@@ -9,7 +9,7 @@ export interface Listening {
   /** Why notifications of other processes do not arrive; null if they do. */
   problem(): WitanError | null
   /** Polls for changes that lost notifications would have reported. */
-  look(): Promise<void>
+  poll(): Promise<void>
   close(): void
 }
 

@@ -11,7 +11,7 @@ import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import type { Environment, ReportedPlace } from './environment.ts'
-import { Pulse } from './pulse.ts'
+import { Waker } from './waker.ts'
 import { Writer } from './writer.ts'
 
 /** A job and the epoch in which it was claimed. */
@@ -49,7 +49,7 @@ export interface Lifecycle {
   /** Why the run must fail; the loop closes it at its next pass. */
   failure: Problem | null
   /** Set once the store has parked or ended the job. Then this process only has to leave it. */
-  isAtRest: boolean
+  isReleased: boolean
   /** Begins the job again, once this process has left it. Set if the job was woken before that. */
   next: (() => void) | null
   /** Resolves once this process has left the job. */
@@ -77,7 +77,7 @@ export class Job {
   readonly writer: Writer
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
-  readonly changes = new Pulse()
+  readonly waker = new Waker()
   /** Model calls that the budget counts before the log shows them: under way with tools offered, and made by tools. */
   readonly meter = { offering: 0, byTools: 0 }
   /** Values computed once per agent call or tool call. */
@@ -99,7 +99,7 @@ export class Job {
     this.lifecycle = {
       stopped: null,
       failure: null,
-      isAtRest: false,
+      isReleased: false,
       next: null,
       left: Promise.resolve(),
       isEnding: false,
@@ -116,13 +116,13 @@ export class Job {
         made: (jobs) => env.launch(jobs, log),
         changed: (row) => {
           this.lifecycle.tries = row.attempts
-          this.lifecycle.isAtRest = row.owner === null
+          this.lifecycle.isReleased = row.owner === null
         },
       },
     )
     this.watcher = {
       epoch: identity.epoch,
-      changed: () => this.changes.beat(),
+      changed: () => this.waker.wake(),
       broken: (reason) => stopJob(this, reason),
     }
     log.watchers.set(identity.id, this.watcher)
@@ -137,9 +137,9 @@ export class Job {
 /** Stops the work here without an entry; another worker continues. The fold is discarded, since it may hold entries that are not stored. */
 export function stopJob(job: Job, reason: unknown): void {
   job.lifecycle.stopped ??= reason
-  job.log.spoil('spoilt')
+  job.log.invalidate('invalidated')
   abortAll(job, reason)
-  job.changes.beat()
+  job.waker.wake()
 }
 
 /**

@@ -11,11 +11,11 @@ export interface OutputProblem {
   readonly message: string | null
 }
 
-/** Null where the reply can be used. A last answer is taken as it is [E26]. `misfit` says of an issue what it is about. */
+/** Null where the reply can be used. A last answer is taken as it is [E26]. `mismatch` says of an issue what it is about. */
 export function outputProblem(
   agent: AgentData,
   text: string,
-  { offered, misfit }: { readonly offered: boolean; misfit(issue: string): string },
+  { offered, mismatch }: { readonly offered: boolean; mismatch(issue: string): string },
 ): OutputProblem | null {
   if (!offered) return null
   if (text.trim() === '') return { detail: `The model of \`${agent.id}\` gave an empty answer twice.`, message: null }
@@ -23,7 +23,7 @@ export function outputProblem(
   const issue = schemaIssue(agent.outputSchema, text)
   if (issue === null) return null
   return {
-    detail: misfit(issue),
+    detail: mismatch(issue),
     message: `Your answer does not fit the required JSON Schema: ${issue}. Answer again with that JSON and nothing else.`,
   }
 }

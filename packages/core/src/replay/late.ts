@@ -3,7 +3,7 @@
  * still records without it.
  */
 import type { Entry } from '@witan/protocol/entries'
-import { holderOf } from '../conversation/state.ts'
+import { callInControl } from '../conversation/state.ts'
 import type { PacedJob } from '../job/environment.ts'
 import { askedAt, isClosing, nextOfCall } from './lookahead.ts'
 import { aheadOfCall, aheadOfJob, nextIn, type Script } from './script.ts'
@@ -56,7 +56,7 @@ function isUnanswered(script: Script, { job, place }: Entry, { identity: { epoch
 function isUnread({ script, pending }: Sight, { seq, place }: Entry, { run, identity }: PacedJob): boolean {
   const call = run.calls.get(place.call)
   if (call === undefined) return false
-  const reader = holderOf(call)
+  const reader = callInControl(call)
   let isUnderWay = pending.replies.has(reader.place.call)
   let waiting = reader.document.inbox.length
   for (const entry of aheadOfCall(script, reader.place.call)) {

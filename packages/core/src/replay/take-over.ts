@@ -41,9 +41,9 @@ export async function takeOver(stage: ReplayStage, place: Place): Promise<boolea
 
 /** The process dropped its fold, with the job on it, and took the job up again: it notes the model calls that it had under way. */
 function letGo(job: Job): true {
-  job.lifecycle.stopped ??= 'spoilt'
-  abortAll(job, 'spoilt')
-  job.changes.beat()
+  job.lifecycle.stopped ??= 'invalidated'
+  abortAll(job, 'invalidated')
+  job.waker.wake()
   return true
 }
 

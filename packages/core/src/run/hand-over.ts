@@ -78,14 +78,14 @@ function startOf(
 
 /** Whether an agent has not worked in the document of a call yet. */
 function isNewHere(call: AgentCall, agent: string): boolean {
-  return positionOf(call).agent.id !== agent && !call.document.guests.includes(agent)
+  return positionOf(call).agent.id !== agent && !call.document.handOverTargets.includes(agent)
 }
 
 /**
  * Gives control back to the call that had handed over to `target`, which has ended. `speaker` gave the answer. `failure`: why
  * there is none, for the agent that gets control.
  */
-export function giveBack(
+export function returnControl(
   { agent, parent }: AgentCall,
   job: Job,
   { speaker, failure }: { readonly speaker: AgentCall; readonly failure?: string },

@@ -7,18 +7,18 @@ import { perform } from './perform.ts'
 import { finish, park } from './settle.ts'
 
 /** How `advance` ended: with a stored result, or stopped so that another worker continues the job. */
-export type Rest =
+export type AdvanceResult =
   | { readonly kind: 'stored'; readonly result: StoredResult }
   | { readonly kind: 'stopped'; readonly reason: unknown }
 
 /** Moves one job forward. Never throws because of a model, a tool or a person. Every pass records, spends budget or waits. */
-export async function advance(job: Job): Promise<Rest> {
+export async function advance(job: Job): Promise<AdvanceResult> {
   for (;;) {
     if (!isOurs(job)) stopJob(job, 'fenced')
     const { stopped, isEnding, failure } = job.lifecycle
     if (stopped !== null) return { kind: 'stopped', reason: stopped }
     if (isEnding && failure === null) {
-      await job.changes.next()
+      await job.waker.wait()
       continue
     }
     if (isWorkSpent()) {

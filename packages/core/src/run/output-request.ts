@@ -1,6 +1,6 @@
 /** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
 import type { LoggedToolCall } from '@witan/protocol/entries'
-import { misfit } from '../conversation/fold-exchange.ts'
+import { mismatch } from '../conversation/fold-exchange.ts'
 import { attributed, jsonForModel } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -90,7 +90,7 @@ function problemOf(call: AgentCall, asked: LoggedToolCall | undefined): string |
   if (asked === undefined) return `${who} no \`${outputToolName}\`.`
   const issue = outputIssue(call.agent, asked.arguments)
   if (issue === null) return null
-  if (call.exchange !== null) return misfit(call, issue)
+  if (call.exchange !== null) return mismatch(call, issue)
   return `${who} \`${outputToolName}\` with arguments that do not fit its output schema: ${issue}.`
 }
 

@@ -3,9 +3,9 @@ import type { AgentEndBody, AnsweredMessage, CallPlace, EntryContent, ExchangeMe
 import { readJson } from '@witan/protocol/schemas'
 import { exchangeKey } from '../tool/exchange.ts'
 import type { ChildName } from '../conversation/address.ts'
-import { misfit } from '../conversation/fold-exchange.ts'
+import { mismatch } from '../conversation/fold-exchange.ts'
 import { contentOf } from '../conversation/said.ts'
-import { type AgentCall, holderOf, type LiveJob } from '../conversation/state.ts'
+import { type AgentCall, callInControl, type LiveJob } from '../conversation/state.ts'
 import { wouldDeadlock } from '../conversation/deadlock.ts'
 import { type Job, record } from '../job/job.ts'
 import { attributed } from '../model/attribution.ts'
@@ -68,7 +68,7 @@ export function recordReply(call: AgentCall, job: Job, content: EntryContent): v
 
 /** The reply as its sender reads it: JSON where the message has a schema for it, else text. The answer fits. */
 function replyIn(call: AgentCall, { output, text }: AgentEndBody): unknown {
-  const given = holderOf(call).final?.output
+  const given = callInControl(call).final?.output
   if (given !== undefined) return given.value
   if (output !== null || (call.exchange?.reply ?? null) === null) return output ?? text
   const read = readJson(text)
@@ -80,10 +80,10 @@ export function replyProblem(call: AgentCall, content: EntryContent): string | n
   const { exchange } = call
   if (exchange === null || exchange.reply === null || content.type !== 'end' || content.kind !== 'agent') return null
   const { output, text } = content.body
-  const given = holderOf(call).final?.output ?? (output === null ? undefined : { value: output })
+  const given = callInControl(call).final?.output ?? (output === null ? undefined : { value: output })
   const read = given === undefined ? readJson(text) : { ok: true as const, value: given.value }
   const issues = read.ok ? validatorOf(exchange.reply).issuesOf(read.value) : [read.problem]
-  return issues.length === 0 ? null : misfit(call, issues.slice(0, 5).join('; '))
+  return issues.length === 0 ? null : mismatch(call, issues.slice(0, 5).join('; '))
 }
 
 /** The notices of exchanges that are still open when their job ends. */

@@ -26,7 +26,7 @@ export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: J
   }
   void job.writer.commit()
   for (const work of outside) start(work, job)
-  return job.changes.next()
+  return job.waker.wait()
 }
 
 /** Whether a piece of work is short by now. */
@@ -55,7 +55,7 @@ function start(work: Work, job: Job): void {
   job.busy.set(id, controller)
   const over = () => {
     if (job.busy.get(id) === controller) job.busy.delete(id)
-    job.changes.beat()
+    job.waker.wake()
   }
   const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.toolCall, job, controller)
   done.then(over, (error: unknown) => {

@@ -101,7 +101,12 @@ interface Terms extends Pick<PreparedModelCall, 'isForOutput' | 'isToolless'> {
 function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
   const isForOutput = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
   const isToolless = isForOutput || toolsOf(call, job).offers.length === 0
-  const spending = { agent: call.agent, iterations: call.iterations - call.spared, isToolless, isForOutput }
+  const spending = {
+    agent: call.agent,
+    iterations: call.iterations - call.uncountedIterations,
+    isToolless,
+    isForOutput,
+  }
   return { allowance: spend(job.run, spending, at), isForOutput, isToolless }
 }
 

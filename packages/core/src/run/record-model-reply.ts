@@ -1,7 +1,7 @@
 /** What becomes of a model's reply: it is recorded as it is; one that cannot be used is asked for once more. */
 import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
-import { misfit } from '../conversation/fold-exchange.ts'
+import { mismatch } from '../conversation/fold-exchange.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { mostCallsInReply } from '../budget/ceilings.ts'
 import { longestKept, storable } from '../model/kept.ts'
@@ -83,7 +83,7 @@ function answerProblem({ call, offered }: PreparedModelCall, { text, finishReaso
     const detail = `The model of \`${call.agent.id}\` ended its reply with an error twice.`
     return { detail, message: 'Your reply ended with an error, as from a malformed tool call. Go on from there.' }
   }
-  return outputProblem(call.agent, text, { offered, misfit: (issue) => misfit(call, issue) })
+  return outputProblem(call.agent, text, { offered, mismatch: (issue) => mismatch(call, issue) })
 }
 
 /** A model that must call a tool and did not, whatever its server made of that [C37]. */

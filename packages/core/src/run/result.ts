@@ -2,7 +2,7 @@
 import type { Interruption, RunResult, Task, Usage, UsageCounters } from '@witan/protocol'
 import { addCounters, emptyCounters } from '@witan/protocol/entries'
 import { askedView } from '../conversation/fold-interruptions.ts'
-import { type AgentCall, holderOf, type LiveJob } from '../conversation/state.ts'
+import { type AgentCall, callInControl, type LiveJob } from '../conversation/state.ts'
 import type { StartedTask } from '../conversation/task-state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { isoDate } from '../event/project.ts'
@@ -77,7 +77,7 @@ export function resultOf(
   const result: StoredResult = {
     runId: run.root.place.call,
     conversationId: job.log.state.id,
-    agent: holderOf(run.root).agent.id,
+    agent: callInControl(run.root).agent.id,
     status,
     text,
     output,

@@ -8,7 +8,7 @@ import {
   type UsageCounters,
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
-import { type AgentCall, endsWith, holderOf, isTop, type ToolCall } from '../conversation/state.ts'
+import { type AgentCall, endsWith, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
@@ -17,7 +17,7 @@ import type { StoredResult } from '../task/tracker.ts'
 import { failRun, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
 import { recordReply, replyProblem, unfinishedExchanges } from './peer-message.ts'
-import { giveBack } from './hand-over.ts'
+import { returnControl } from './hand-over.ts'
 import { earlierAnswersOf, resultOf, usageOf } from './result.ts'
 import { followUp, reportEnd } from '../job/report.ts'
 import type { Last } from '../job/writer.ts'
@@ -34,7 +34,7 @@ export function endChild(call: AgentCall, job: Job): void {
     record(job, at.place, content)
   }
   const last = endsWith(call)
-  if (last.handOver !== null) giveBack(last, job, { speaker: call })
+  if (last.handOver !== null) returnControl(last, job, { speaker: call })
 }
 
 const misfitHint = 'Make the instructions plainer, or the schema of the reply wider.'
@@ -62,14 +62,14 @@ function endsOf(call: AgentCall, job: Job): CallEnd[] {
 
 /** The end of a call. `usage` is that of its subtree. */
 function endOf(call: AgentCall, job: Job, usage: ReadonlyMap<string, UsageCounters> = call.usage): EntryContent {
-  const holder = holderOf(call)
+  const inControl = callInControl(call)
   return {
     type: 'end',
     kind: 'agent',
     body: {
-      text: holder.final?.text ?? '',
-      output: outputOf(holder),
-      finishReason: finishReasonOf(holder),
+      text: inControl.final?.text ?? '',
+      output: outputOf(inControl),
+      finishReason: finishReasonOf(inControl),
       usage: usageOf(usage),
       backgroundTasks: tasksOf(call, job),
       ...earlierOf(call),
@@ -118,7 +118,7 @@ export function failCall(
     const { usage } = content.body as AgentEndBody
     record(job, at.place, { type: 'error', kind: 'agent', body: { code: why.code, detail, usage } })
   }
-  if (last.handOver !== null) giveBack(last, job, { speaker: call, failure: detail })
+  if (last.handOver !== null) returnControl(last, job, { speaker: call, failure: detail })
 }
 
 /** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */
@@ -126,7 +126,7 @@ export async function park(job: Job): Promise<StoredResult | null> {
   const { root, grant } = job.run
   const result = resultOf(job, { status: 'waiting', text: '', output: null, finishReason: 'waiting', error: null })
   const entries = grant === null ? [] : [taskEntry(job, 'waiting')]
-  return rest(job, { entries, jobs: [restOf(job, root, result)] }, result)
+  return storeStatus(job, { entries, jobs: [statusChange(job, root, result)] }, result)
 }
 
 /** Ends the job as completed, failed or cancelled. Null if something arrived meanwhile that it must read first. */
@@ -141,7 +141,7 @@ export async function finish(job: Job): Promise<StoredResult | null> {
   const now = job.env.clock.now()
   const ends = before.map(({ at, content }) => writer.entries.make(now, at.place, content))
   const entry = writer.entries.make(now, run.root.place, last)
-  const ending = { ends, entry, change: restOf(job, run.root, result), result }
+  const ending = { ends, entry, change: statusChange(job, run.root, result), result }
   return run.grant === null ? finishRun(job, ending) : finishTask(job, ending)
 }
 
@@ -158,7 +158,7 @@ function lastOf(job: Job): LastEntries {
   const open = unfinishedExchanges(run).map((content) => ({ at: run.root, content }))
   if (run.cancelled) return { status: 'cancelled', last: cancelledOf(job), before: open }
   if (failure !== null) return { status: 'failed', last: failureOf(job, failure), before: open }
-  const ends = endsOf(holderOf(run.root), job)
+  const ends = endsOf(callInControl(run.root), job)
   const { content } = ends.pop() as CallEnd
   return { status: 'completed', last: content, before: [...open, ...ends] }
 }
@@ -179,7 +179,7 @@ interface Ending {
 /** Ends a run. A follow-up run, created in the same append, reports tasks that have ended unreported. */
 function finishRun(job: Job, { ends, entry, change, result }: Ending): Promise<StoredResult | null> {
   const report = followUp(job, [...job.log.state.unreported.values()])
-  return rest(job, { entries: [...ends, entry, ...report.entries], jobs: [change, ...report.jobs] }, result)
+  return storeStatus(job, { entries: [...ends, entry, ...report.entries], jobs: [change, ...report.jobs] }, result)
 }
 
 /** Ends a task and reports it in the same append. */
@@ -188,18 +188,18 @@ function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<
   const body = entry.body as AgentEndBody | ErrorBody
   const report = reportEnd(job, run.cancelled ? null : endedTask(run, body))
   const entries = [...ends, entry, taskEntry(job, result.status as TaskStatus), ...report.entries]
-  return rest(job, { entries, jobs: [change, ...report.jobs], ifAlone: true }, result)
+  return storeStatus(job, { entries, jobs: [change, ...report.jobs], ifAlone: true }, result)
 }
 
 /** Stores the last append; null if the store refused it and the job must decide again. */
-async function rest(job: Job, last: Last, result: StoredResult): Promise<StoredResult | null> {
+async function storeStatus(job: Job, last: Last, result: StoredResult): Promise<StoredResult | null> {
   const stored = await job.writer.propose(last)
   if (stored.ok) return result
   await job.log.catchUp()
   return null
 }
 
-function restOf(job: Job, root: AgentCall, result: StoredResult): JobChange {
+function statusChange(job: Job, root: AgentCall, result: StoredResult): JobChange {
   return { kind: 'rest', id: root.place.call, status: result.status, result, at: job.env.clock.now() }
 }
 

@@ -22,9 +22,9 @@ type Summarize = NonNullable<Cut['summarize']>
 
 /** Whether the budget allows two model calls: the summary and the answer. */
 export function affordsTwo(call: AgentCall, job: Job): boolean {
-  const { agent, iterations, spared } = call
+  const { agent, iterations, uncountedIterations } = call
   const twice = { ...job.run, modelCalls: job.run.modelCalls + 1 }
-  return spend(twice, { agent, iterations: iterations - spared }, circumstances(job)).kind === 'tools'
+  return spend(twice, { agent, iterations: iterations - uncountedIterations }, circumstances(job)).kind === 'tools'
 }
 
 /** Records the cut and returns true. If no summary can be made, the history stays, a notice says so, and the run continues. */

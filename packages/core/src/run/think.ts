@@ -52,9 +52,9 @@ async function trim(cut: Cut | null, { call, job, signal }: Thinking): Promise<b
 /** A request beyond the context is made once more where the history can be cut. */
 async function trimAndAsk(refusal: Failure, thinking: Thinking): Promise<void> {
   const { call, job, signal } = thinking
-  if (!(await trim(cutAll(call, job.run), thinking))) return failThink(call, job, refusal)
+  if (!(await trim(cutAll(call, job.run), thinking))) return failModelCall(call, job, refusal)
   const still = await ask(call, job, signal)
-  if (still !== null) failThink(call, job, still)
+  if (still !== null) failModelCall(call, job, still)
 }
 
 /** Why a model call came to nothing. */
@@ -98,7 +98,7 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   endModelCall(job, modelCall, noReplyOf(failure?.error, signal))
   if (signal.aborted) return failLate(call, job, { signal, model: modelCall.model.id })
   if (failure !== null && troubleIn(failure) === 'context') return failure
-  if (failure !== null) failThink(call, job, failure)
+  if (failure !== null) failModelCall(call, job, failure)
   else {
     recordModelReply(modelCall, job, reply as ModelReply)
     job.busy.delete(call.place.call)
@@ -112,7 +112,7 @@ function failLate(
   job: Job,
   { signal, model }: { readonly signal: AbortSignal; readonly model: string },
 ): null {
-  if (isTimeOver(signal)) failThink(call, job, { error: signal.reason, model })
+  if (isTimeOver(signal)) failModelCall(call, job, { error: signal.reason, model })
   return null
 }
 
@@ -120,7 +120,7 @@ function troubleIn({ error }: Failure): CallTrouble | null {
   return error instanceof ModelCallError ? error.trouble : null
 }
 
-function failThink(call: AgentCall, job: Job, failure: Failure): void {
+function failModelCall(call: AgentCall, job: Job, failure: Failure): void {
   const { error, model } = failure
   const trouble = troubleIn(failure)
   failCall(call, job, {
@@ -136,7 +136,7 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
   const { call, model, request, attempt, isForOutput } = modelCall
   const { hub, clock } = job.env
   const { channel } = job.log.state
-  const tell = noteTaker(call, job, signal)
+  const tell = noteRecorder(call, job, signal)
   // Readers see the answer itself, not the request for another form of it.
   const deltas = !isForOutput && hub.isRead(channel)
   const shows = !isForOutput && call.agent.showReasoning === true
@@ -158,7 +158,7 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
 const mostWarnings = 20
 
 /** Records what a model's adapter says of a call: a warning once in a run. */
-function noteTaker(call: AgentCall, job: Job, signal: AbortSignal): NonNullable<ModelCallOptions['tell']> {
+function noteRecorder(call: AgentCall, job: Job, signal: AbortSignal): NonNullable<ModelCallOptions['tell']> {
   return (note) => {
     const { warnings } = job.run
     const text = errorText(note.detail)

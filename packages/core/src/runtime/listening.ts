@@ -43,7 +43,7 @@ export function startListening(parts: ListeningParts): Listening {
       readers.feed(at, at.lastSeq).catch(report)
       resolveStoppedRuns(parts, parts.tracker.awaited(at)).catch(report)
     },
-    due: () => void worker.look().catch(report),
+    due: () => void worker.claim().catch(report),
     gone(at) {
       warm.drop(at.database, at.conversation)
       hub.gone(channelOf(at.database, at.conversation))
@@ -61,13 +61,13 @@ export function startListening(parts: ListeningParts): Listening {
     },
     ignored: (count) => report(ignoredError(count)),
   })
-  let looks = 0
+  let polls = 0
   return {
     problem: () => state.problem,
-    async look() {
-      looks += 1
+    async poll() {
+      polls += 1
       await resolveStoppedRuns(parts, parts.tracker.awaited())
-      if (looks % refreshEvery === 0) await registry.refresh()
+      if (polls % refreshEvery === 0) await registry.refresh()
     },
     close() {
       leave()

@@ -131,9 +131,9 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     prepare: (database) => prepare(database),
     note: options.working ?? null,
     async sweep() {
-      await expiry.look()
+      await expiry.settleDue()
       await sweepConversations()
-      await listening.current?.look()
+      await listening.current?.poll()
     },
   })
   const listening: Parts['listening'] = { current: null }

@@ -43,15 +43,15 @@ export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
 }
 
 /** How a job parked or ended: its status, and the code of its error. */
-export interface Driven {
+export interface DriveResult {
   readonly status: RunResult['status']
   readonly code: string | null
 }
 
 /** Runs a job until it parks or ends, and returns how; null if it was stopped here. Never rejects. */
-export async function drive(job: Job, context: DriveContext): Promise<Driven | null> {
+export async function drive(job: Job, context: DriveContext): Promise<DriveResult | null> {
   try {
-    return await rest(job, context)
+    return await advanceAndReport(job, context)
   } catch (error) {
     // A store failure does not end the run: the next claim continues it.
     if (job.lifecycle.stopped !== null) return leave(job, context)
@@ -70,11 +70,11 @@ function setDeadline(job: Job): (() => void) | null {
   return job.env.clock.after(Math.max(0, left), () => {
     const hint = 'Raise limits.maxSeconds of the root agent, or find what takes long in the call tree.'
     failRun(job, problem('BUDGET_EXCEEDED', `seconds ${maxSeconds} of ${maxSeconds} used.`, { hint }))
-    job.changes.beat()
+    job.waker.wake()
   })
 }
 
-async function rest(job: Job, { tracker }: DriveContext): Promise<Driven | null> {
+async function advanceAndReport(job: Job, { tracker }: DriveContext): Promise<DriveResult | null> {
   const { id, epoch } = job.identity
   const deadline = setDeadline(job)
   const ended = await (deadline === null ? advance(job) : advance(job).finally(deadline))
@@ -95,7 +95,7 @@ function leave({ identity, lifecycle: { stopped } }: Job, { tracker }: Pick<Driv
 /** Handles an error of the loop itself: fails the job from a fresh fold, or leaves it to the next claim. */
 async function abandon(job: Job, { context, error }: { context: DriveContext; error: unknown }) {
   const { database, id } = job.log.state
-  job.log.spoil('spoilt')
+  job.log.invalidate('invalidated')
   try {
     const log = await context.warm.get(database, id)
     while (log.proposals.pending !== null) await log.proposals.pending
@@ -103,7 +103,7 @@ async function abandon(job: Job, { context, error }: { context: DriveContext; er
     const again = new Job(job.env, log, { ...job.identity, again: true })
     noteWaiting(again)
     failRun(again, toProblem(error))
-    return await rest(again, context).finally(() => release(again))
+    return await advanceAndReport(again, context).finally(() => release(again))
   } catch (second) {
     job.env.report(second, whereOf(job))
     context.tracker.fail(job.identity.id, job.identity.epoch, second)

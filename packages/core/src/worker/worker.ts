@@ -7,7 +7,7 @@ import type { JobKind, JobRow, Store } from '../store/store.ts'
 import { type DriveContext, drive, takeOver } from './drive.ts'
 import type { Environment } from '../job/environment.ts'
 import { Job, stopJob } from '../job/job.ts'
-import { letEnd } from '../job/let-end.ts'
+import { stopGracefully } from '../job/stop-gracefully.ts'
 import { createCapacity, type Capacity } from './capacity.ts'
 
 /**
@@ -48,19 +48,19 @@ const claimAtOnce = 50
 const effectsEndWithinMs = 3_000
 
 /** Loads what a claimed job needs, and runs it. */
-async function takeUp({ warm, prepare }: WorkerContext, worker: Worker, row: JobRow): Promise<void> {
+async function startClaimed({ warm, prepare }: WorkerContext, worker: Worker, row: JobRow): Promise<void> {
   const live = worker.live.get(row.id)
   // Claimed jobs are started one by one; an append may have started this one meanwhile.
   if (live?.identity.epoch === row.epoch) return
-  if (live?.lifecycle.isAtRest === false) stopJob(live, 'taken over')
+  if (live?.lifecycle.isReleased === false) stopJob(live, 'taken over')
   await prepare(row.database)
   worker.run(row, await warm.latest(row.database, row.conversation))
 }
 
 /** Releases a job that must not continue here, for example because its fold is discarded. Any worker may claim it at once. */
-function giveBack({ env, store }: WorkerContext, worker: Worker, id: string): void {
+function releaseJob({ env, store }: WorkerContext, worker: Worker, id: string): void {
   const released = store.releaseJobs(env.owner, [id])
-  released.then(() => worker.look()).catch((error: unknown) => env.report(error))
+  released.then(() => worker.claim()).catch((error: unknown) => env.report(error))
 }
 
 /** Runs jobs until it is closed. */
@@ -71,8 +71,8 @@ export class Worker {
   readonly capacity: Capacity
   /** The epochs stopped here, by job. Only a claim with a later epoch takes into account that an effect may have happened [D1]. */
   readonly #stopped = new Map<string, number>()
-  readonly #end = { looks: () => {}, beats: () => {} }
-  #looking: Promise<void> = Promise.resolve()
+  readonly #timers = { claims: () => {}, leases: () => {} }
+  #claiming: Promise<void> = Promise.resolve()
   #closed = false
 
   constructor(context: WorkerContext) {
@@ -83,20 +83,20 @@ export class Worker {
   /** Claims due jobs now and every fifth of a lease. A dead owner's job waits at most one lease and a fifth. */
   async open(): Promise<void> {
     const { env } = this.#context
-    // Leases are renewed by a timer of their own, since a look may take long.
-    this.#end.beats = every(env.leaseMs / 3, env, () => keepLeases(this.#context, this.live))
+    // Leases are renewed by a timer of their own, since a claim may take long.
+    this.#timers.leases = every(env.leaseMs / 3, env, () => renewLeases(this.#context, this.live))
     const round = async () => {
       this.capacity.isHolding = false
-      await this.look()
+      await this.claim()
       await this.#context.sweep()
     }
     await round()
-    if (!this.#closed) this.#end.looks = every(env.leaseMs / 5, env, round)
+    if (!this.#closed) this.#timers.claims = every(env.leaseMs / 5, env, round)
   }
 
-  /** Claims due jobs up to the capacity. Looks run one after the other. */
-  look(): Promise<void> {
-    this.#looking = this.#looking.then(async () => {
+  /** Claims due jobs up to the capacity. Claims run one after the other. */
+  claim(): Promise<void> {
+    this.#claiming = this.#claiming.then(async () => {
       const { env, store, takesWork } = this.#context
       const limit = Math.min(claimAtOnce, this.capacity.left())
       if (this.#closed || this.capacity.isHolding || limit === 0 || !takesWork) return
@@ -110,11 +110,11 @@ export class Worker {
         await store.releaseJobs(env.owner, ids) // before a job begins that may crash the process
       }
       for (const row of claimed.filter((job) => !held.includes(job)))
-        await takeUp(this.#context, this, row).catch((error: unknown) => env.report(error))
+        await startClaimed(this.#context, this, row).catch((error: unknown) => env.report(error))
     })
-    const looking = this.#looking
-    this.#looking = looking.catch(() => {})
-    return looking
+    const claiming = this.#claiming
+    this.#claiming = claiming.catch(() => {})
+    return claiming
   }
 
   /** Runs a job that this process now owns, unless it runs already. */
@@ -123,14 +123,14 @@ export class Worker {
     const live = this.live.get(row.id)
     const latest = Math.max(live?.identity.epoch ?? 0, this.#stopped.get(row.id) ?? 0)
     if (this.#closed || row.epoch <= latest || row.owner !== env.owner) return
-    if (live?.lifecycle.isAtRest === true) {
+    if (live?.lifecycle.isReleased === true) {
       live.lifecycle.next = () => this.run(row, log)
       return
     }
     // The job was claimed again before the first claim was known lost; entries folded since then are not stored.
     if (live !== undefined) stopJob(live, 'taken over')
     // The fold may have broken while the job was created.
-    if (log.isBroken || !takesWork) return giveBack(this.#context, this, row.id)
+    if (log.isBroken || !takesWork) return releaseJob(this.#context, this, row.id)
     if (liveJob(log.state, row.id) === null) return
     const wasHere = this.#stopped.delete(row.id)
     const job = new Job(env, log, row)
@@ -144,18 +144,18 @@ export class Worker {
       if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
       if (this.#closed) return
       if (job.lifecycle.next !== null) job.lifecycle.next()
-      else if (job.lifecycle.stopped === 'spoilt') giveBack(this.#context, this, row.id)
-      else if (this.capacity.isFreeAgain()) this.look().catch((error: unknown) => env.report(error))
+      else if (job.lifecycle.stopped === 'invalidated') releaseJob(this.#context, this, row.id)
+      else if (this.capacity.isFreeAgain()) this.claim().catch((error: unknown) => env.report(error))
     })
   }
 
   /** Stops all jobs and releases them for the next worker. Waits up to 3 s for effects that must not repeat, and as long for failed runs. */
   async close(): Promise<void> {
     this.#closed = true
-    this.#end.looks()
-    await Promise.all(Array.from(this.live.values(), (job) => letEnd(job, effectsEndWithinMs)))
-    this.#end.beats()
-    await this.#looking
+    this.#timers.claims()
+    await Promise.all(Array.from(this.live.values(), (job) => stopGracefully(job, effectsEndWithinMs)))
+    this.#timers.leases()
+    await this.#claiming
     await this.#context.store.releaseJobs(this.#context.env.owner)
     faultPoint('released')
   }
@@ -190,7 +190,7 @@ function every(ms: number, { clock, report }: Environment, work: () => Promise<v
 }
 
 /** Renews the leases of live jobs. A lost job stops at once [D5]; a job with `wake` set reads the new entries. */
-async function keepLeases({ env, store }: WorkerContext, live: ReadonlyMap<string, Job>): Promise<void> {
+async function renewLeases({ env, store }: WorkerContext, live: ReadonlyMap<string, Job>): Promise<void> {
   const held = [...live.values()].map(({ identity }) => ({ id: identity.id, epoch: identity.epoch }))
   if (held.length === 0) return
   const kept = new Map((await store.heartbeat(env.owner, held, env.leaseMs)).map((row) => [row.id, row]))

@@ -7,7 +7,7 @@ import { endAllModelCalls } from './lost-calls.ts'
  * it happened [D1]. A failed run gets the same time to end, because the entries that close its calls are stored only with its end. Model calls
  * of other runs are cut off, and the log says so.
  */
-export async function letEnd(job: Job, graceMs: number): Promise<void> {
+export async function stopGracefully(job: Job, graceMs: number): Promise<void> {
   const { lifecycle, writer } = job
   lifecycle.isEnding = true
   if (lifecycle.unrepeatable.length > 0) await within(job, graceMs, Promise.allSettled(lifecycle.unrepeatable))
