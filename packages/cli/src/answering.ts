@@ -18,8 +18,8 @@ export interface Asked {
 
 const promptText = '  › '
 
-/** What may come between. */
-export interface Asking {
+/** What may be shown with a question, and what ends it. */
+export interface AskOptions {
   /** Why the answer before was not taken. */
   readonly trouble?: string | undefined
   /** On what condition an approval is asked for. */
@@ -29,8 +29,8 @@ export interface Asking {
 }
 
 /** Shows what waits and reads its answer. A line that cannot be understood is asked for again. */
-export async function askFor(terminal: Terminal, open: Interruption, asking: Asking = {}): Promise<Asked> {
-  const { trouble, settled, condition = null } = asking
+export async function askFor(terminal: Terminal, open: Interruption, options: AskOptions = {}): Promise<Asked> {
+  const { trouble, settled, condition = null } = options
   const dialogue = createDialogue(terminal, settled)
   for (const line of askedLines(open)) dialogue.write(line)
   if (condition !== null) dialogue.write([{ text: `  waits if ${oneLine(condition)}`, tone: 'faint' }])

@@ -6,7 +6,7 @@ import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, Person
 import type { Writable } from '@witan/protocol/entries'
 import { type Call, newCall } from './folded-call.ts'
 import { readArtifact } from './read-artifact.ts'
-import { type Asking, readInterruption, waitingTool } from './read-interruption.ts'
+import { type RequiredEvent, readInterruption, waitingTool } from './read-interruption.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
 
@@ -265,7 +265,7 @@ function onError(view: Draft, event: EventOf<'error'>): Call | null {
   return endCall(view, call, { at: event.at, state: code === 'RUN_CANCELLED' ? 'cancelled' : 'failed' })
 }
 
-function onRequired(view: Draft, event: Asking): Call | null {
+function onRequired(view: Draft, event: RequiredEvent): Call | null {
   const interruption = readInterruption(event)
   if (interruption === null) return null
   const { id, callId } = interruption

@@ -3,10 +3,10 @@ import type { Event, Interruption, InterruptionKind, Question } from '@witan/pro
 import { isRecord, records, text } from './read-value.ts'
 
 /** The events that open an interruption. */
-export type Asking = Extract<Event, { readonly type: `${InterruptionKind}_required` }>
+export type RequiredEvent = Extract<Event, { readonly type: `${InterruptionKind}_required` }>
 
 /** Null for an event that has no id. */
-export function readInterruption(event: Asking): Interruption | null {
+export function readInterruption(event: RequiredEvent): Interruption | null {
   const { content } = event
   if (text(content.id) === '') return null
   const base = {

@@ -2,7 +2,7 @@
 import type { Principal, Runtime } from '@witan/core'
 import type { Hono } from 'hono'
 import type { Auth } from './auth.ts'
-import type { Asking, HostPolicy } from './host.ts'
+import type { RequestOrigin, HostPolicy } from './host.ts'
 import type { Log } from './log.ts'
 
 /** The runtime, the checks and the files that the application uses. */
@@ -25,7 +25,7 @@ export interface StopSignals {
 /** The environment of one request. `outgoing` exists only behind a socket; `principal` only behind the check of who asks. */
 export interface AppEnv {
   Bindings: { readonly outgoing?: { destroy(): void } }
-  Variables: { requestId: string; principal?: Principal; asking?: Asking }
+  Variables: { requestId: string; principal?: Principal; requestOrigin?: RequestOrigin }
 }
 
 export type App = Hono<AppEnv>

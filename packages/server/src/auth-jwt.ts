@@ -82,7 +82,8 @@ export function createJwtAuth(options: JwtAuthOptions): Auth {
 
   return {
     ...{ mode: 'jwt', token: null, recheckMs },
-    check: (request, asking = 'own') => admitted(bearerOf(request) ?? (asking === 'own' ? cookie.read(request) : null)),
+    check: (request, requestOrigin = 'own') =>
+      admitted(bearerOf(request) ?? (requestOrigin === 'own' ? cookie.read(request) : null)),
     exchange: () => null,
     async signIn(request) {
       const token = bearerOf(request)

@@ -42,10 +42,10 @@ export function createKeyAuth({ lookup, port, log }: KeyAuthOptions): Auth {
     mode: 'keys',
     token: null,
     recheckMs,
-    async check(request, asking = 'own') {
+    async check(request, requestOrigin = 'own') {
       const given = bearerOf(request)
       if (given !== null) return (await admitted(ofKey(given))).principal
-      return (await admitted(asking === 'own' ? ofSession(cookie.read(request)) : null)).principal
+      return (await admitted(requestOrigin === 'own' ? ofSession(cookie.read(request)) : null)).principal
     },
     exchange: () => null,
     async signIn(request) {

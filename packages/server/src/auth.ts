@@ -3,7 +3,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { localPrincipal, type Principal } from '@witan/core'
 import { WitanError } from '@witan/protocol'
 import { signInCookie } from './auth-cookie.ts'
-import { type Asking, isLoopback } from './host.ts'
+import { type RequestOrigin, isLoopback } from './host.ts'
 
 /** The modes, from open to this machine to open to the world. */
 export const authModes = ['none', 'local', 'keys', 'jwt'] as const
@@ -21,7 +21,7 @@ export interface Auth {
    * exchanged for, and with an error of status 503 if that cannot be found out. The cookie is for our own pages: pages of a listed origin
    * need the header.
    */
-  check(request: Request, asking?: Asking): Promise<Principal>
+  check(request: Request, requestOrigin?: RequestOrigin): Promise<Principal>
   /** For a page asked for with `?token=…`: the redirect that sets the cookie; null without one. Throws `UNAUTHENTICATED` for a wrong one. */
   exchange(url: URL): Response | null
   /** The `Set-Cookie` header in exchange for the `Authorization` header; null if no cookie is needed. Rejects as `check` does. */
@@ -48,10 +48,10 @@ export function createAuth(mode: OwnMode, port: () => number, token = newToken()
   const session = createHash('sha256').update(`cookie ${token}`).digest('base64url')
   return {
     ...{ mode, token, ...never },
-    async check(request, asking = 'own') {
+    async check(request, requestOrigin = 'own') {
       const given = bearerOf(request)
       if (given !== null && isSame(given, token)) return localPrincipal
-      const known = asking === 'own' ? cookie.read(request) : null
+      const known = requestOrigin === 'own' ? cookie.read(request) : null
       if (given === null && known !== null && isSame(known, session)) return localPrincipal
       throw unauthenticated()
     },

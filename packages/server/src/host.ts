@@ -12,7 +12,7 @@ export interface HostPolicy {
 }
 
 /** Who made a request: no page or a page of this server, or a page of a listed origin. */
-export type Asking = 'own' | 'listed'
+export type RequestOrigin = 'own' | 'listed'
 
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
 
@@ -50,7 +50,7 @@ function isOwn(origin: string, policy: HostPolicy): boolean {
 }
 
 /** Throws `HOST_NOT_ALLOWED` for a request of a page whose origin is neither ours nor listed. Requests without an `Origin` come from no page, or from ours. */
-export function checkOrigin(request: Request, policy: HostPolicy): Asking {
+export function checkOrigin(request: Request, policy: HostPolicy): RequestOrigin {
   const origin = request.headers.get('origin')
   if (origin === null) {
     if (request.headers.get('sec-fetch-site') === 'cross-site') throw refused('Origin', 'another site')

@@ -76,9 +76,9 @@ function createWitanOf({ runtime }: AppOptions): (principal: Principal) => Witan
 /** Authenticates the caller, unless a route is open. Throws `UNAUTHENTICATED`, and `NOT_FOUND` for a caller who may use none of the routes. */
 async function admit(c: RouteContext, { auth, hosts }: AppOptions, reaches: readonly Reach[]): Promise<void> {
   if (reaches.includes('open')) return
-  const asking = checkOrigin(c.req.raw, hosts)
-  c.set('asking', asking)
-  const principal = await auth.check(c.req.raw, asking)
+  const requestOrigin = checkOrigin(c.req.raw, hosts)
+  c.set('requestOrigin', requestOrigin)
+  const principal = await auth.check(c.req.raw, requestOrigin)
   c.set('principal', principal)
   if (!reaches.some((reach) => mayReach(reach, principal))) throw nothingAt(c.req.path)
 }
@@ -114,9 +114,9 @@ async function answer(
     return { status, text, headers }
   }
   const work = scope === null ? act({}) : actOnce(scope, act, { replies: runtime.idempotency, log, failure })
-  const asking = c.get('asking')
-  const reply = await (asking === undefined ? work : replyWhileAdmitted({ auth, request, asking }, work))
-  if (asking !== undefined && !('frames' in reply)) await refuseLate({ auth, request, asking }, since)
+  const requestOrigin = c.get('requestOrigin')
+  const reply = await (requestOrigin === undefined ? work : replyWhileAdmitted({ auth, request, requestOrigin }, work))
+  if (requestOrigin !== undefined && !('frames' in reply)) await refuseLate({ auth, request, requestOrigin }, since)
   return await respond(c, { reply, route, options })
 }
 
@@ -198,7 +198,7 @@ async function respond(
 /** A long body, as its reader takes it, as long as the caller is let in. */
 function read(c: RouteContext, body: Body, { auth, log, stop }: AppOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
   const requestId = c.get('requestId')
-  const watch = whileAdmitted({ auth, request: c.req.raw, asking: c.get('asking') ?? 'own' }, stop.waits)
+  const watch = whileAdmitted({ auth, request: c.req.raw, requestOrigin: c.get('requestOrigin') ?? 'own' }, stop.waits)
   const destroy = (): void => void c.env?.outgoing?.destroy()
   watch.signal.addEventListener('abort', destroy)
   watch.begin()
@@ -220,7 +220,10 @@ async function* once(frame: string): AsyncGenerator<string> {
 function stream(c: RouteContext, reply: StreamReply, options: AppOptions): Response {
   const { log, auth } = options
   const requestId = c.get('requestId')
-  const watch = whileAdmitted({ auth, request: c.req.raw, asking: c.get('asking') ?? 'own' }, options.stop.streams)
+  const watch = whileAdmitted(
+    { auth, request: c.req.raw, requestOrigin: c.get('requestOrigin') ?? 'own' },
+    options.stop.streams,
+  )
   const frames: StreamReply['frames'] = (signal) => {
     watch.begin()
     return reply.frames(signal)

@@ -73,9 +73,9 @@ test('only a stream that is read has its caller checked again, until it ends', a
   let checks = 0
   const stage = await createStage(({ keyLookup }) => {
     const auth = createKeyAuth({ lookup: keyLookup, port: () => 4747, log: () => undefined })
-    const check: typeof auth.check = (request, asking) => {
+    const check: typeof auth.check = (request, requestOrigin) => {
       checks += 1
-      return auth.check(request, asking)
+      return auth.check(request, requestOrigin)
     }
     return { ...auth, check, recheckMs: 5 }
   })

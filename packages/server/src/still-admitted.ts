@@ -1,13 +1,13 @@
 /** Ends a stream whose caller is let in no more, and refuses the late reply of a request. */
 import { isWitanError } from '@witan/protocol'
 import type { Auth } from './auth.ts'
-import type { Asking } from './host.ts'
+import type { RequestOrigin } from './host.ts'
 
 /** An open stream: who asked for it, and how it was let in. */
 export interface Admitted {
   readonly auth: Auth
   readonly request: Request
-  readonly asking: Asking
+  readonly requestOrigin: RequestOrigin
 }
 
 /** A watch on the caller of one stream. */
@@ -24,7 +24,7 @@ export interface Watch {
  * Checks the caller of an open stream again and again. The signal aborts with `stop`, and when the check refuses: the key was revoked,
  * or it or the token has expired. A store that does not answer ends no stream.
  */
-export function whileAdmitted({ auth, request, asking }: Admitted, stop: AbortSignal): Watch {
+export function whileAdmitted({ auth, request, requestOrigin }: Admitted, stop: AbortSignal): Watch {
   const { recheckMs } = auth
   if (recheckMs === null) return { signal: stop, begin: () => undefined, end: () => undefined }
   const over = new AbortController()
@@ -35,7 +35,7 @@ export function whileAdmitted({ auth, request, asking }: Admitted, stop: AbortSi
     if (isChecking) return
     isChecking = true
     try {
-      await auth.check(request, asking)
+      await auth.check(request, requestOrigin)
     } catch (error) {
       if (isOut(error)) abort()
     }
@@ -59,9 +59,9 @@ export function whileAdmitted({ auth, request, asking }: Admitted, stop: AbortSi
  * Checks the caller of a request again before its reply, if that took longer than streams go on unchecked. `since` is when the caller was
  * checked, as `performance.now()` gives it. Throws `UNAUTHENTICATED`; a store that does not answer refuses no reply.
  */
-export async function refuseLate({ auth, request, asking }: Admitted, since: number): Promise<void> {
+export async function refuseLate({ auth, request, requestOrigin }: Admitted, since: number): Promise<void> {
   if (auth.recheckMs === null || performance.now() - since < auth.recheckMs) return
-  await auth.check(request, asking).catch((error: unknown) => {
+  await auth.check(request, requestOrigin).catch((error: unknown) => {
     if (isOut(error)) throw error
   })
 }
@@ -75,8 +75,8 @@ export async function replyWhileAdmitted<Reply>(admitted: Admitted, work: Promis
   if (recheckMs === null) return work
   const { promise: out, reject } = Promise.withResolvers<never>()
   work.catch(() => undefined) // after a refusal nobody waits for it
-  const check = ({ auth, request, asking }: Admitted): Promise<unknown> =>
-    auth.check(request, asking).catch((error: unknown) => {
+  const check = ({ auth, request, requestOrigin }: Admitted): Promise<unknown> =>
+    auth.check(request, requestOrigin).catch((error: unknown) => {
       if (isOut(error)) reject(error)
     })
   const timer = setInterval(() => void check(admitted), recheckMs).unref()

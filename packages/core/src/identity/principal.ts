@@ -21,6 +21,9 @@ export interface Principal {
   readonly via?: ChangeVia
 }
 
+/** The part of a principal that its rights depend on. */
+export type Requester = Pick<Principal, 'id' | 'roles'>
+
 /** The one principal of local and unauthenticated use: it has every role on the database `default`. */
 export const localPrincipal: Principal = Object.freeze({
   database: 'default' as DatabaseId,

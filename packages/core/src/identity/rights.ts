@@ -2,9 +2,7 @@
  * What the roles of a principal let it do in its database: `admin` everything, `read` every read, `run` what it created, `answer` what
  * is addressed to it. Whoever takes part in a conversation needs no role to read it and to speak in it.
  */
-import type { Principal, Role } from './principal.ts'
-
-type Asking = Pick<Principal, 'id' | 'roles'>
+import type { Requester, Role } from './principal.ts'
 
 /** What somebody wants to do with a conversation and all that belongs to it: read, say something, or control and delete it. */
 export type Deed = 'read' | 'speak' | 'own'
@@ -16,24 +14,24 @@ export interface Involvement {
 }
 
 /** True if the principal has at least one of these roles. */
-export function hasRole({ roles }: Pick<Asking, 'roles'>, ...wanted: readonly Role[]): boolean {
+export function hasRole({ roles }: Pick<Requester, 'roles'>, ...wanted: readonly Role[]): boolean {
   return wanted.some((role) => roles.includes(role))
 }
 
 /** Whom a principal takes part as: `user:anna` as `anna`; null for a key and for a remote caller. */
-export function personOf({ id }: Pick<Asking, 'id'>): string | null {
+export function personOf({ id }: Pick<Requester, 'id'>): string | null {
   return id.startsWith('user:') ? id.slice('user:'.length) : null
 }
 
 /** True if the principal may do this with a conversation. Who may speak may read, and who owns may speak. */
-export function mayDo(principal: Asking, deed: Deed, { isCreator, takesPart }: Involvement): boolean {
+export function mayDo(principal: Requester, deed: Deed, { isCreator, takesPart }: Involvement): boolean {
   if (hasRole(principal, 'admin') || (isCreator && hasRole(principal, 'run'))) return true
   if (deed === 'own') return false
   return takesPart || (deed === 'read' && hasRole(principal, 'read'))
 }
 
 /** True if the principal may read every conversation, agent and protocol of its database. */
-export function readsAll(principal: Asking): boolean {
+export function readsAll(principal: Requester): boolean {
   return hasRole(principal, 'admin', 'read')
 }
 
@@ -44,20 +42,20 @@ export interface ReadLimit {
 }
 
 /** Whose conversations the principal may read; null for all. */
-export function readLimitOf(principal: Asking): ReadLimit | null {
+export function readLimitOf(principal: Requester): ReadLimit | null {
   if (readsAll(principal)) return null
   return { createdBy: hasRole(principal, 'run') ? principal.id : null, participant: personOf(principal) }
 }
 
 /** True if something addressed to this addressee is addressed to the principal: by its id, by a role of it, or to nobody in particular. */
-export function isAddressed({ id, roles }: Asking, addressee: string | null): boolean {
+export function isAddressed({ id, roles }: Requester, addressee: string | null): boolean {
   if (addressee === null) return true
   if (addressee.startsWith('role:')) return roles.includes(addressee.slice('role:'.length))
   return id === `user:${addressee}`
 }
 
 /** Everything that `isAddressed` admits; null stands for nobody in particular. */
-export function addresseesOf(principal: Asking): readonly (string | null)[] {
+export function addresseesOf(principal: Requester): readonly (string | null)[] {
   const person = personOf(principal)
   return [null, ...(person === null ? [] : [person]), ...principal.roles.map((role) => `role:${role}`)]
 }

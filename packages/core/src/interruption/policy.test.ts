@@ -7,7 +7,7 @@ import type { Clock } from '../identity/clock.ts'
 import { policyAnswer } from './policy.ts'
 import { createWitan } from '../runtime/witan.ts'
 import { wire } from '../runtime/wiring.ts'
-import { asking, result } from '../tool/outcome.ts'
+import { result, pendingOn } from '../tool/outcome.ts'
 import type { ImmediateTool, Toolset } from '../tool/tool.ts'
 
 /** A tool as a remote edge will be: it parks the call with the policy part, and goes on with its resolution. */
@@ -20,7 +20,7 @@ const remote: ImmediateTool = {
   immediate: true,
   check: (args) => ({ ok: true, arguments: args }),
   invoke() {
-    return asking({ kind: 'policy', issuer: '@docs@b.example', policy: { kind: 'payment', amount: 'secret-price' } })
+    return pendingOn({ kind: 'policy', issuer: '@docs@b.example', policy: { kind: 'payment', amount: 'secret-price' } })
   },
   resume(answer) {
     const met = policyAnswer(answer)

@@ -118,7 +118,7 @@ export function refusedTransfer(why: string): ResultOutcome {
 }
 
 /** The call waits for answers from outside. */
-export function asking(...interruptions: readonly InterruptionDraft[]): PendingOutcome {
+export function pendingOn(...interruptions: readonly InterruptionDraft[]): PendingOutcome {
   return { kind: 'pending', interruptions }
 }
 

@@ -1,7 +1,7 @@
 /** The conformance kit of tools fails what breaks the contract: each broken tool by the claim that is about it. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { asking, failed, result } from '../../tool/outcome.ts'
+import { failed, result, pendingOn } from '../../tool/outcome.ts'
 import { checkSchema } from '../../tool/schema.ts'
 import type { ImmediateTool, RunningTool, Tool, ToolContext, ToolRequest } from '../../tool/tool.ts'
 import { toolClaims } from './tool.ts'
@@ -31,7 +31,7 @@ const running: RunningTool = {
 const immediate: ImmediateTool = {
   ...running,
   immediate: true,
-  invoke: () => asking({ kind: 'message', prompt: 'Really?', addressee: 'ada' }),
+  invoke: () => pendingOn({ kind: 'message', prompt: 'Really?', addressee: 'ada' }),
   resume: (answer) => ('error' in answer ? failed('TOOL_FAILED', answer.error) : result(answer.value)),
 }
 
@@ -84,7 +84,7 @@ const large = 'a result that is too large is cut, and says so'
 type Change = (effects: Effects) => Partial<RunningTool>
 
 const listed = { ...parameters, properties: { ...parameters.properties, tenant: { type: 'string' } } }
-const question = asking({ kind: 'message', prompt: 'Really?' })
+const question = pendingOn({ kind: 'message', prompt: 'Really?' })
 const openGate = { ask: () => null, isConditional: false, pass: () => ({ ok: true as const, arguments: {} }) }
 const asks = { fitting: [{ arguments: { text: 'a' }, comesTo: 'interruption' as const }] }
 

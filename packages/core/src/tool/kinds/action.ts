@@ -1,6 +1,6 @@
 /** Action tools: typed requests that the client answers; the runtime never executes them [R25]. */
 import type { Action } from '@witan/protocol'
-import { asking, result, unanswered } from '../outcome.ts'
+import { result, unanswered, pendingOn } from '../outcome.ts'
 import { checkSchema, noArguments, perBinding } from '../schema.ts'
 import { withoutBound } from '../without-bound.ts'
 import type { Caller, ImmediateTool, Tool } from '../tool.ts'
@@ -21,7 +21,7 @@ const toolOf = perBinding((action: Action, bound): ImmediateTool => {
     bound: [...bound],
     immediate: true,
     check: (args) => checkSchema(parameters, args),
-    invoke: (request) => asking({ kind: 'action', name: action.name, arguments: { ...request.arguments } }),
+    invoke: (request) => pendingOn({ kind: 'action', name: action.name, arguments: { ...request.arguments } }),
     resume: (answer) => ('error' in answer ? unanswered(answer) : result(answer.value)),
   }
 })

@@ -8,7 +8,7 @@ import { plainCopy } from '../../identity/plain.ts'
 import { callDigest, canonicalJson } from '../digest.ts'
 import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define-tool.ts'
 import { bindChild, type FindAgent, repeats } from '../delegation.ts'
-import { asking, MOST_RESULT_CHARACTERS, type PendingOutcome } from '../outcome.ts'
+import { MOST_RESULT_CHARACTERS, type PendingOutcome, pendingOn } from '../outcome.ts'
 import { checkQuestions, type QuestionInput } from '../questions.ts'
 import type { CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
 import type { InterruptionDraft, Spawn } from '../waiting.ts'
@@ -51,7 +51,7 @@ export function functionRun(
   }
   const asked = async (draft: InterruptionDraft): Promise<unknown> => {
     const answer = answerTo(draft, answers)
-    if (answer === null) return wait(asking(draft))
+    if (answer === null) return wait(pendingOn(draft))
     if ('error' in answer) throw new Error(answer.error)
     return ownCopy(answer.value)
   }

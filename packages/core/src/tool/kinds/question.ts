@@ -1,7 +1,7 @@
 /** Questions: an agent asks anybody who may answer to choose or to write, and waits [F29]. */
 import type { Question } from '@witan/protocol'
 import { checkQuestions } from '../questions.ts'
-import { asking, result, unanswered } from '../outcome.ts'
+import { result, unanswered, pendingOn } from '../outcome.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { ImmediateTool, ToolSource } from '../tool.ts'
 
@@ -53,7 +53,7 @@ const tool: ImmediateTool = Object.freeze({
   bound: [],
   immediate: true,
   check: checkQuestions,
-  invoke: (request) => asking({ kind: 'question', questions: request.arguments['questions'] as Question[] }),
+  invoke: (request) => pendingOn({ kind: 'question', questions: request.arguments['questions'] as Question[] }),
   resume: (answer) => ('error' in answer ? unanswered(answer) : result(answer.value)),
 } satisfies ImmediateTool)
 

@@ -3,7 +3,7 @@ import type { AgentData } from '@witan/protocol'
 import { meantBy } from '../../identity/display-name.ts'
 import type { People } from '../../parameter/person.ts'
 import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople, roleIn } from '../../parameter/known-people.ts'
-import { asking, failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
+import { failed, type Outcome, type ResultOutcome, result, pendingOn } from '../outcome.ts'
 import { describeAsking, describeAskingAll } from '../people-list.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { Answer, ArgumentCheck, CallAnswer, Caller, ImmediateTool, Tool, ToolSource } from '../tool.ts'
@@ -56,7 +56,7 @@ function oneTool(company: Company): ImmediateTool {
       const found = find(request.arguments['user'], company)
       if ('kind' in found) return found
       if (caller.hasLeft(found.id)) return hasLeft(found.called, company, caller)
-      return asking({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
+      return pendingOn({ kind: 'message', prompt: String(request.arguments['message']), addressee: found.id })
     },
     resume(answer, { addressee }) {
       const asked = all.find(({ id }) => id === addressee)
@@ -90,7 +90,7 @@ function allTool(company: Company): ImmediateTool {
       const prompt = String(request.arguments['message'])
       const asked = there.filter(({ id }) => !caller.hasLeft(id))
       if (asked.length === 0) return result(repliesOf(company, []))
-      return asking(...asked.map(({ id }) => ({ kind: 'message', prompt, addressee: id }) as const))
+      return pendingOn(...asked.map(({ id }) => ({ kind: 'message', prompt, addressee: id }) as const))
     },
     resume: (_answer, _asked, all) => result(repliesOf(company, all)),
   }
