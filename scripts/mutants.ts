@@ -62,7 +62,7 @@ async function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'on
 function isFileGreen(copy: string, file: string, only: string | undefined): Promise<boolean> {
   const which = only === undefined ? [] : [`--test-name-pattern=${only}`]
   const how = ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${limitMs}`]
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(copy, '.compiled') }
+  const env = { ...process.env, WITAN_TESTS: 'all', NODE_COMPILE_CACHE: join(copy, '.compiled') }
   return new Promise((resolve, reject) => {
     const args = ['--conditions=witan-source', ...how, ...which, file]
     const child = spawn(process.execPath, args, { cwd: copy, env, stdio: 'ignore', detached: true })

@@ -38,7 +38,7 @@ const severalProcesses = [
 ]
 
 const quick: readonly Lane[] = [
-  [{ isolation: 'none', files: ['test/{scenarios,properties,docs}/**/*.test.ts'] }],
+  [{ isolation: 'none', files: ['test/{scenarios,properties,docs,support}/**/*.test.ts'] }],
   [{ isolation: 'process', files: ['test/acceptance/**/*.test.ts'], except: severalProcesses }],
   [
     { isolation: 'none', files: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'], except: severalProcesses },
@@ -92,6 +92,7 @@ async function run(lane: Lane, at: number): Promise<void> {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: {
           NODE_COMPILE_CACHE: compiled,
+          ...(name === 'quick' ? {} : { WITAN_TESTS: 'all' }),
           ...process.env,
           [variable]: program,
           ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),

@@ -129,8 +129,8 @@ test('[P23] export, import and export again gives the same', async (context) => 
     const report = await second.agents.check(JSON.parse(text))
     assert.deepEqual(report.errors, [])
   })
-  await holds(context, property, 200)
-  assert.ok(played > 50, `only ${played} sets could be saved`)
+  const expected = await holds(context, property, 200)
+  assert.ok(played > expected(50), `only ${played} sets could be saved`)
 })
 
 type Tree = { [key: string]: unknown }

@@ -101,8 +101,8 @@ describe('the artifacts of random agents', () => {
       sum.inputs += found.inputs
       sum.most = Math.max(sum.most, ...artifacts.map(({ inputs }) => inputs.length))
     })
-    await holds(context, property, 60)
+    const expected = await holds(context, property, 60)
     context.diagnostic(`${sum.made} artifacts, ${sum.inputs} inputs, at most ${sum.most} of one`)
-    assert.ok(sum.made > 200 && sum.inputs > 50 && sum.most > 1, JSON.stringify(sum))
+    assert.ok(sum.made > expected(200) && sum.inputs > expected(50) && sum.most > expected(1), JSON.stringify(sum))
   })
 })

@@ -1,38 +1,96 @@
 /**
- * Seeds of whatever is drawn: a fixed one, so that a change breaks a test for everybody alike, and beside it, where a property is
- * worth it, one of the day, which is printed. `WITAN_SEED=7 npm test` repeats or explores another.
+ * How properties are checked. `npm test` draws from a fixed seed alone, so that a change breaks a test for everybody alike; with
+ * `WITAN_TESTS=all`, as in `npm run test:all`, a fifth of the draws comes from a seed of the day. A failure prints the command that repeats
+ * it. `WITAN_SEED=7` explores another seed, `WITAN_RUNS=10000` draws as often.
  */
 import { randomInt } from 'node:crypto'
+import { relative } from 'node:path'
 import type { TestContext } from 'node:test'
 import fc from 'fast-check'
 
-const fixedSeed = 20_260_101
+/** The seed that everybody draws from. */
+export const fixedSeed = 20_260_101
 
-function givenSeed(): number | null {
-  const given = process.env['WITAN_SEED'] ?? ''
-  if (given === '') return null
-  const seed = Number(given)
-  if (!Number.isSafeInteger(seed)) throw new RangeError(`WITAN_SEED is "${given}"; it takes a whole number`)
-  return seed
+/** How often a test draws. */
+export interface Runs<Values = unknown> {
+  readonly all: number
+  /** In `npm test`, where it is another number: what is dear is drawn less often there. */
+  readonly quick?: number
+  /** How many of all come from the seed of the day. Default: a fifth. */
+  readonly ofTheDay?: number
+  /** Values that are checked before any that is drawn. */
+  readonly examples?: readonly Values[]
 }
 
-/** What a test draws from that is to do the same on every run. */
-export const seed: number = givenSeed() ?? fixedSeed
-
-/** A seed that is new on every run; whoever draws from it prints it. */
-export function seedOfTheDay(): number {
-  return givenSeed() ?? randomInt(2 ** 31)
+/** Draws from one seed: so many, or the one at a path and those that fast-check would try beside it. */
+export interface Draw {
+  readonly seed: number
+  readonly runs: number
+  readonly path?: string
 }
 
-/** Checks the property `runs` times in all, a fifth of them on the seed of the day. */
+/** One draw: the path of fast-check leads to it from its seed. */
+export interface Drawn {
+  readonly seed: number
+  readonly path: string
+}
+
+/** The share of a count that so many draws must come to; any share where a failure is repeated. */
+export type Share = (count: number) => number
+
+/** The whole number in a variable of the environment; null if it has none. */
+function numberIn(name: string): number | null {
+  const text = process.env[name] ?? ''
+  if (text === '') return null
+  const number = Number(text)
+  if (!Number.isSafeInteger(number)) throw new RangeError(`${name} is "${text}"; it takes a whole number`)
+  return number
+}
+
+/** What a test draws, which it says of seeds that are new. `own` is its fixed seed. */
+export function drawsOf(context: TestContext, runs: Runs, own = fixedSeed): readonly Draw[] {
+  const given = numberIn('WITAN_SEED')
+  const path = process.env['WITAN_PATH'] ?? ''
+  if (path !== '' && given === null) throw new RangeError('WITAN_PATH is a path of WITAN_SEED, which is missing')
+  if (path !== '') return [{ seed: given ?? own, runs: 1, path }]
+  const isQuick = process.env['WITAN_TESTS'] !== 'all'
+  const all = numberIn('WITAN_RUNS') ?? (isQuick ? (runs.quick ?? runs.all) : runs.all)
+  if (given !== null) return [{ seed: given, runs: all }]
+  if (isQuick) return [{ seed: own, runs: all }]
+  const today = Math.min(runs.ofTheDay ?? Math.ceil(all / 5), all)
+  const day = randomInt(2 ** 31)
+  context.diagnostic(`seed of the day ${day}`)
+  return [
+    { seed: own, runs: all - today },
+    { seed: day, runs: today },
+  ]
+}
+
+/** The command that repeats one draw of a test, from the root of the repository. */
+export function repeats({ filePath = '', name }: TestContext, { seed, path }: Drawn): string {
+  const pattern = name.replaceAll(/[$()*+.?[\\\]^{|}/]/g, '\\$&').replaceAll("'", "'\\''")
+  const node = 'npx node --conditions=witan-source --test --test-force-exit'
+  return `WITAN_SEED=${seed} WITAN_PATH=${path} ${node} --test-name-pattern='${pattern}' ${relative('.', filePath)}`
+}
+
+/** Checks a property. Returns what share of a count over all draws may be expected. Throws with the command that repeats a failure. */
 export async function holds<Values>(
   context: TestContext,
   property: fc.IAsyncProperty<Values> | fc.IProperty<Values>,
-  runs: number,
-): Promise<void> {
-  const today = Math.ceil(runs / 5)
-  await fc.assert(property, { seed: fixedSeed, numRuns: runs - today })
-  const day = seedOfTheDay()
-  context.diagnostic(`seed of the day ${day}`)
-  await fc.assert(property, { seed: day, numRuns: today })
+  given: number | Runs<Values>,
+): Promise<Share> {
+  const runs: Runs<Values> = typeof given === 'number' ? { all: given } : given
+  const examples = runs.examples === undefined ? {} : { examples: [...runs.examples] }
+  const draws = drawsOf(context, runs)
+  for (const { seed, runs: numRuns, path } of draws) {
+    const which = path === undefined ? {} : { path, endOnFailure: true }
+    const found = await fc.check(property, { seed, numRuns, ...examples, ...which })
+    if (!found.failed) continue
+    const { errorInstance: cause, counterexamplePath } = found
+    const command = counterexamplePath === null ? '' : `\n${repeats(context, { seed, path: counterexamplePath })}`
+    throw new Error(`${await fc.asyncDefaultReportMessage(found)}\n\nRepeat it with:${command}`, { cause })
+  }
+  if (draws.some(({ path }) => path !== undefined)) return () => -1
+  const drawn = draws.reduce((sum, draw) => sum + draw.runs, 0)
+  return (count) => Math.floor((count * Math.min(drawn, runs.all)) / runs.all)
 }

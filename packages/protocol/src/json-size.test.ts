@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seed } from '../../../test/support/seeds.ts'
+import { holds } from '../../../test/support/seeds.ts'
 import { readJson } from './json.ts'
 import { type JsonSize, jsonDepth, jsonExcess, jsonSize, maxJsonDepth, maxJsonSize } from './json-size.ts'
 
@@ -107,9 +107,10 @@ function sizeOf(
 
 const none = { depth: 0, values: 1, keys: 0, beside: 0, names: [], texts: 0 }
 
-test('the counts of a text are those of its value', () => {
+test('the counts of a text are those of its value', async (context) => {
   const anything = fc.jsonValue({ maxDepth: 6, noUnicodeString: false })
-  fc.assert(
+  await holds(
+    context,
     fc.property(anything, fc.constantFrom('', ' ', '\n\t'), (value, space) => {
       const { names: _, texts, ...counts } = sizeOf(value)
       const plain = JSON.stringify(value)
@@ -119,7 +120,7 @@ test('the counts of a text are those of its value', () => {
       const { depth, values: count, keys: different, written: length } = jsonSize(spaced)
       assert.deepEqual([depth, count, different, length], [counts.depth, counts.values, counts.keys, texts])
     }),
-    { seed, numRuns: 2000 },
+    2000,
   )
 })
 

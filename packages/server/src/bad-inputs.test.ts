@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { errorTable } from '@witan/protocol'
 import fc from 'fast-check'
 import { type Answer, boss, clerk, createStage, type CallOptions, type Stage } from './testing/stage.ts'
-import { seed } from '../../../test/support/seeds.ts'
+import { holds } from '../../../test/support/seeds.ts'
 
 const secret = 'cny7f3a9secret'
 const agent = (more: object) => ({ body: { id: 'bad', model: 'play/model', instructions: 'x', ...more } })
@@ -325,7 +325,7 @@ describe('bad inputs', () => {
   })
 })
 
-test('whatever is sent, the answer is a success or a whole problem, and never 500', async () => {
+test('whatever is sent, the answer is a success or a whole problem, and never 500', async (context) => {
   const stage = await createStage()
   const text = fc.string({ unit: 'grapheme', maxLength: 12 })
   const segment = fc.oneof(
@@ -376,7 +376,7 @@ test('whatever is sent, the answer is a success or a whole problem, and never 50
     )
     if (method !== 'HEAD') assertProblem(answer)
   })
-  await fc.assert(property, { seed, numRuns: 1000 })
+  await holds(context, property, 1000)
   await stage.close()
 })
 

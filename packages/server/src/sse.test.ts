@@ -5,7 +5,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { encodeComment, encodeFrame, type StreamEnd, streamResponse } from './sse.ts'
 import { unreadBytes } from './unread.ts'
-import { seed } from '../../../test/support/seeds.ts'
+import { holds } from '../../../test/support/seeds.ts'
 
 function parse(chunks: readonly string[]): EventSourceMessage[] {
   const messages: EventSourceMessage[] = []
@@ -18,8 +18,9 @@ const lines = fc.array(
   fc.constantFrom('\r', '\n', '\r\n', ' ', ':', '\0', '\ufeff', '\ud800', 'data: x', 'é', '😀', '\u2028', 'a'),
 )
 
-test('any data survives the encoder, line breaks as LF, whatever the chunks', () => {
-  fc.assert(
+test('any data survives the encoder, line breaks as LF, whatever the chunks', async (context) => {
+  await holds(
+    context,
     fc.property(fc.array(lines, { minLength: 1 }), fc.integer({ min: 1, max: 7 }), (texts, size) => {
       const whole = texts
         .map((text, index) => encodeFrame({ id: String(index), event: 'start', data: text.join('') }))
@@ -36,18 +37,19 @@ test('any data survives the encoder, line breaks as LF, whatever the chunks', ()
         texts.map((_, index) => String(index)),
       )
     }),
-    { seed },
+    100,
   )
 })
 
-test('JSON data is one line, so it arrives byte for byte', () => {
-  fc.assert(
+test('JSON data is one line, so it arrives byte for byte', async (context) => {
+  await holds(
+    context,
     fc.property(fc.jsonValue(), (value) => {
       const [message] = parse([encodeFrame({ event: 'x', data: JSON.stringify(value) })])
       assert.equal(message?.data, JSON.stringify(value))
       assert.equal(message?.id, undefined)
     }),
-    { seed },
+    100,
   )
 })
 

@@ -36,7 +36,8 @@ async function simulated({ profile }: RowContext): Promise<RowResult> {
     const { schedules: played, tally, failure } = await runSchedules(seed, schedules[profile] / 2, { skewMs })
     trials += played
     counts['late writes refused'] = tally.fenced + (counts['late writes refused'] ?? 0)
-    if (failure !== null) violations.push({ invariant: 'I7', what: failure } as const)
+    if (failure !== null)
+      violations.push({ invariant: 'I7', what: `${failure.what} at ${failure.seed}, ${failure.path}` } as const)
   }
   return { trials, intended: trials, fired: trials, violations, recoveriesMs: [], counts }
 }

@@ -1,6 +1,7 @@
 /** Many stories by seed, and what they came to together. */
 import fc from 'fast-check'
 import type { ReportLine } from '../../faults/rig/row.ts'
+import type { Drawn } from '../../support/seeds.ts'
 import { stories } from './commands.ts'
 import { play } from './play.ts'
 import type { Tally } from './scene.ts'
@@ -22,8 +23,8 @@ export interface Regression {
 export interface Simulated {
   readonly schedules: number
   readonly tally: Tally
-  /** What was wrong in the first bad story, with its seed and path. */
-  readonly failure: string | null
+  /** What was wrong in the first bad story, and where that is. */
+  readonly failure: (Drawn & { readonly what: string }) | null
 }
 
 /** Which stories, the one at a path of the seed, and how far one worker's clock is off. */
@@ -51,8 +52,8 @@ export async function runSchedules(
   if (!found.failed) return { schedules, tally, failure: null }
   const [, story] = found.counterexample ?? []
   const what = found.errorInstance instanceof Error ? found.errorInstance.message : 'the story broke'
-  const where = JSON.stringify({ seed: found.seed, path: found.counterexamplePath })
-  return { schedules, tally, failure: `${where}: ${what} in ${JSON.stringify(story)}` }
+  const failure = { seed, path: found.counterexamplePath ?? '', what: `${what} in ${JSON.stringify(story)}` }
+  return { schedules, tally, failure }
 }
 
 /** The simulation as a line of the report. */
@@ -67,7 +68,7 @@ export async function simulate(runs: number): Promise<ReportLine> {
     trials: schedules,
     faultsFired: faults,
     faultsIntended: faults,
-    violations: failure === null ? [] : [failure],
+    violations: failure === null ? [] : [JSON.stringify(failure)],
     recoveryMs: null,
     counts: { 'late writes refused': tally.fenced, takeovers: tally.recovered },
     seconds: Math.round((Date.now() - from) / 100) / 10,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { parseAgent } from '@witan/core'
 import fc from 'fast-check'
-import { seed } from '../../../../test/support/seeds.ts'
+import { holds } from '../../../../test/support/seeds.ts'
 import { toYaml } from '../commands/export.ts'
 import { changesBetween } from './diff.ts'
 import { agentsIn } from './source.ts'
@@ -34,7 +34,7 @@ b: [7, -7, 0x1F, 0o17, +12, 1.5, 1e3, 9007199254740991, 9007199254740993.5, -0]
     assert.deepEqual(agentsIn('[{"a":9007199254740993}]', 'a.json')[0]?.value, { a: '9007199254740993' })
   })
 
-  test('[P23] any agent is the same after YAML and back', () => {
+  test('[P23] any agent is the same after YAML and back', async (context) => {
     const words = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(
@@ -63,7 +63,8 @@ b: [7, -7, 0x1F, 0o17, +12, 1.5, 1e3, 9007199254740991, 9007199254740993.5, -0]
       }),
       access: fc.record({ call: fc.option(fc.constant(['user:anna'])) }),
     })
-    fc.assert(
+    await holds(
+      context,
       fc.property(fc.array(plain, { minLength: 1, maxLength: 3 }), (drafts) => {
         const agents = drafts.map((draft, index) => parseAgent({ ...draft, id: `a${index}`, model: 'm' }))
         const stored = JSON.parse(JSON.stringify(agents)) as unknown[]
@@ -73,7 +74,7 @@ b: [7, -7, 0x1F, 0o17, +12, 1.5, 1e3, 9007199254740991, 9007199254740993.5, -0]
         const asJson = agentsIn(JSON.stringify({ agents: stored }, null, 2), 'x.json').map(({ value }) => value)
         assert.equal(JSON.stringify(asJson), JSON.stringify(stored))
       }),
-      { seed, numRuns: 100 },
+      100,
     )
   })
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
+import { holds } from '../../../../test/support/seeds.ts'
 import { pageBound } from '../identity/page-bound.ts'
 import { type DocumentFold, emptyDocument, takeEntry } from './document.ts'
 import { assertWithin, type DocumentPage, type PageStart, pageOf, readCursor } from './document-page.ts'
@@ -65,7 +66,7 @@ const dates = fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 30 })
 const limits = fc.integer({ min: 1, max: 8 })
 
 describe('pages of a document', () => {
-  test('[Rb54] a walk by cursor, back or on, sees every message once and in order, whatever their dates', async () => {
+  test('[Rb54] a walk by cursor, back or on, sees every message once and in order, whatever their dates', async (context) => {
     const bytes = fc.integer({ min: 1, max: 3_000 })
     const property = fc.asyncProperty(dates, limits, bytes, async (list, limit, mostBytes) => {
       const document = documentOf(list)
@@ -73,20 +74,20 @@ describe('pages of a document', () => {
       assert.deepEqual(await walk(document, { start: newest, limit, mostBytes }), all)
       assert.deepEqual(await walk(document, { start: { kind: 'after', date: -1 }, limit, mostBytes }), all)
     })
-    await fc.assert(property, { numRuns: 2000, seed: 54 })
+    await holds(context, property, 2000)
   })
 
-  test('[Rb54] from any date on, the two walks together see every message once', async () => {
+  test('[Rb54] from any date on, the two walks together see every message once', async (context) => {
     const property = fc.asyncProperty(dates, limits, fc.integer({ min: -1, max: 13 }), async (list, limit, date) => {
       const document = documentOf(list)
       const older = await walk(document, { start: { kind: 'before', date: date + 1 }, limit })
       const newer = await walk(document, { start: { kind: 'after', date }, limit })
       assert.deepEqual([...older, ...newer], placesOf(document.messages))
     })
-    await fc.assert(property, { numRuns: 2000, seed: 54 })
+    await holds(context, property, 2000)
   })
 
-  test('[Rb54] before a date stands no message of it or a later one, and after a date every message that is later', async () => {
+  test('[Rb54] before a date stands no message of it or a later one, and after a date every message that is later', async (context) => {
     const property = fc.asyncProperty(dates, fc.integer({ min: -1, max: 13 }), async (list, date) => {
       const document = documentOf(list)
       const page = async (kind: 'before' | 'after') =>
@@ -97,10 +98,10 @@ describe('pages of a document', () => {
       const later = (ats: readonly number[]) => ats.filter((at) => at > date).length
       assert.equal(later(await page('after')), later(document.messages.map(({ at }) => at)))
     })
-    await fc.assert(property, { numRuns: 2000, seed: 54 })
+    await holds(context, property, 2000)
   })
 
-  test('[Rb54] a page can be left in either direction, also an empty one', async () => {
+  test('[Rb54] a page can be left in either direction, also an empty one', async (context) => {
     const property = fc.asyncProperty(dates, limits, fc.integer({ min: -2, max: 14 }), async (list, limit, date) => {
       const document = documentOf(list)
       for (const kind of ['before', 'after'] as const) {
@@ -111,10 +112,10 @@ describe('pages of a document', () => {
         assert.deepEqual(all, placesOf(document.messages))
       }
     })
-    await fc.assert(property, { numRuns: 2000, seed: 54 })
+    await holds(context, property, 2000)
   })
 
-  test('[Rb54] what is appended during a walk moves nothing: back it is not met, on it is met once', async () => {
+  test('[Rb54] what is appended during a walk moves nothing: back it is not met, on it is met once', async (context) => {
     const property = fc.asyncProperty(dates, dates, limits, async (list, more, limit) => {
       for (const start of [newest, { kind: 'after', date: -1 } as const]) {
         const document = documentOf(list)
@@ -124,7 +125,7 @@ describe('pages of a document', () => {
         assert.deepEqual(seen, start === newest ? before : placesOf(document.messages))
       }
     })
-    await fc.assert(property, { numRuns: 2000, seed: 54 })
+    await holds(context, property, 2000)
   })
 
   test('a page shares nothing with the fold: what a reader does to it changes no other page', async () => {

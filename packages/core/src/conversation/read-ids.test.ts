@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../../../../test/support/seeds.ts'
 import type { ModelMessage } from '../model/message.ts'
 import { idsIn, noIds } from './read-ids.ts'
 
@@ -27,8 +28,9 @@ const piece = fc.oneof(
 const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''))
 const step = fc.record({ role: fc.constantFrom('user', 'assistant', 'tool'), content: text })
 
-test('[T31] it knows an id if and only if a text of somebody else has it, however the texts came', () => {
-  fc.assert(
+test('[T31] it knows an id if and only if a text of somebody else has it, however the texts came', async (context) => {
+  await holds(
+    context,
     fc.property(fc.array(fc.tuple(step, fc.boolean()), { maxLength: 12 }), (steps) => {
       const messages: { role: string; content: string }[] = []
       const found = noIds()
@@ -47,7 +49,7 @@ test('[T31] it knows an id if and only if a text of somebody else has it, howeve
           )
       }
     }),
-    { seed: 14, numRuns: 2_000 },
+    2_000,
   )
 })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../../../../test/support/seeds.ts'
 import { jsonLength } from './json-length.ts'
 import { jsonBytes, jsonPieces, jsonText, textBytes, textPieces } from './json-pieces.ts'
 
@@ -38,15 +39,16 @@ for (const [name, value] of Object.entries(values)) {
   })
 }
 
-test('any JSON is the same in pieces, and its estimate times six is enough', () => {
+test('any JSON is the same in pieces, and its estimate times six is enough', async (context) => {
   const long = fc.array(fc.string({ unit: 'binary', minLength: 2_000, maxLength: 40_000 }), { maxLength: 5 })
-  fc.assert(
+  await holds(
+    context,
     fc.property(fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.oneof(fc.jsonValue(), long))), (value) => {
       const whole = JSON.stringify(value)
       assert.ok([...jsonPieces(value)].join('') === whole)
       assert.ok(jsonLength(value) * 6 >= Buffer.byteLength(whole))
     }),
-    { numRuns: 300, seed: 28 },
+    300,
   )
 })
 

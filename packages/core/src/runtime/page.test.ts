@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../../../../test/support/seeds.ts'
 import { pageBound } from '../identity/page-bound.ts'
 import { boundedRows, type RowPage } from '../store/row-page.ts'
 import { type Page, type PageOptions, pageOf, rowPage } from './page.ts'
@@ -63,7 +64,7 @@ describe('a page', () => {
         assert.equal((await list?.({ limit: 200 }))?.items.length, most)
       })
 
-    test(`${kind} loses and repeats nothing, whatever the lengths, the limit and the bound`, async () => {
+    test(`${kind} loses and repeats nothing, whatever the lengths, the limit and the bound`, async (context) => {
       const lengths = fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 30 })
       const characters = fc.constantFrom(...['x', 'é', '語', '\ud800', '"', '\n', '\u0001'])
       const property = fc.asyncProperty(
@@ -84,7 +85,7 @@ describe('a page', () => {
           }
         },
       )
-      await fc.assert(property, { numRuns: 300, seed: 4 })
+      await holds(context, property, 300)
     })
   }
 })

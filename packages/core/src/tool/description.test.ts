@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { seed } from '../../../../test/support/seeds.ts'
+import { holds } from '../../../../test/support/seeds.ts'
 import { firstLines, listWithin, longestDescription, oneLine, titled } from './description.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 60 })
 const form = { before: 'It has: ', between: ', ', after: '.' }
 
-test('[Rb04] a part is never longer than its room, and whole only with all of its text', () => {
-  fc.assert(
+test('[Rb04] a part is never longer than its room, and whole only with all of its text', async (context) => {
+  await holds(
+    context,
     fc.property(text, fc.integer({ min: 1, max: 80 }), (given, room) => {
       for (const made of [oneLine(given, room), firstLines(given, room)]) {
         assert.ok(made.text.length <= room)
@@ -17,12 +18,13 @@ test('[Rb04] a part is never longer than its room, and whole only with all of it
         assert.equal(made.isWhole || made.text.endsWith('…'), true)
       }
     }),
-    { seed },
+    100,
   )
 })
 
-test('[Rb04] a list has all of its items, or says how many are missing', () => {
-  fc.assert(
+test('[Rb04] a list has all of its items, or says how many are missing', async (context) => {
+  await holds(
+    context,
     fc.property(fc.array(text, { maxLength: 30 }), fc.integer({ min: 1, max: 200 }), (items, room) => {
       const short = items.map((_, index) => String(index))
       const made = listWithin(room, [() => items, () => short], form)
@@ -32,7 +34,7 @@ test('[Rb04] a list has all of its items, or says how many are missing', () => {
       if (made.leftOut > 0 && shown > 0)
         assert.equal(made.text, `It has: ${[...short.slice(0, shown), `… and ${made.leftOut} more`].join(', ')}.`)
     }),
-    { seed },
+    100,
   )
 })
 

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { createTestDatabase, type TestDatabase } from '../../../../test/postgres/support/database.ts'
 import { postgresText } from './kinds/postgres-source-text.ts'
 import { POSTGRES_LEXIS, possibleCalls, readQueryText } from './query-text.ts'
-import { seed } from '../../../../test/support/seeds.ts'
+import { holds } from '../../../../test/support/seeds.ts'
 
 const SCHEMA = `create table t (a integer, b text, "$x" integer); insert into t values (1, 'b', 2);
   create function effect(text) returns text language sql volatile as $$ select $1 $$;
@@ -78,7 +78,7 @@ describe('the reader of query texts and PostgreSQL', () => {
     }
   }
 
-  test('property: they find the same placeholders, the same end, and every call [fuzz 4, D16]', async () => {
+  test('property: they find the same placeholders, the same end, and every call [fuzz 4, D16]', async (context) => {
     let [valid, calling] = [0, 0]
     const tail = fc.array(fc.constantFrom(...fragments), { maxLength: 9 })
     const property = fc.asyncProperty(tail, async (parts) => {
@@ -97,7 +97,7 @@ describe('the reader of query texts and PostgreSQL', () => {
         sql,
       )
     })
-    await fc.assert(property, { seed, numRuns: 3_000 })
-    assert.ok(valid > 100 && calling > 30, `only ${valid} texts were valid, and ${calling} called`)
+    const expected = await holds(context, property, 3_000)
+    assert.ok(valid > expected(100) && calling > expected(30), `only ${valid} texts were valid, and ${calling} called`)
   })
 })

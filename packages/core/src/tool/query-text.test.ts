@@ -12,7 +12,7 @@ import {
   SQLITE_LEXIS,
   type SqlLexis,
 } from './query-text.ts'
-import { seed } from '../../../../test/support/seeds.ts'
+import { holds } from '../../../../test/support/seeds.ts'
 import { assertCheap } from '../../../../test/support/cpu.ts'
 
 const both = [SQLITE_LEXIS, POSTGRES_LEXIS]
@@ -219,11 +219,11 @@ function pieces(own: fc.Arbitrary<Piece>[]): fc.Arbitrary<Piece[]> {
   return fc.array(fc.oneof(...commonPieces, ...own), { maxLength: 12 })
 }
 
-test('property: of any pieces put together, the placeholders are those of the pieces [fuzz 4]', () => {
-  for (const [lexis, own] of [
-    [SQLITE_LEXIS, sqlitePieces],
-    [POSTGRES_LEXIS, postgresPieces],
-  ] as const) {
+for (const [dialect, lexis, own] of [
+  ['SQLite', SQLITE_LEXIS, sqlitePieces],
+  ['PostgreSQL', POSTGRES_LEXIS, postgresPieces],
+] as const) {
+  test(`property: of any pieces of ${dialect} put together, the placeholders are those of the pieces [fuzz 4]`, async (context) => {
     const property = fc.property(pieces(own), (parts) => {
       const sql = `select ${parts.map((part) => part.sql).join(' ')}`
       assert.deepEqual(mistakes(sql, lexis), [])
@@ -231,11 +231,11 @@ test('property: of any pieces put together, the placeholders are those of the pi
       assert.equal(mistakes(`${sql} ; a`, lexis).length, 1)
       assert.equal(mistakes(`${sql} ; -- a`, lexis).length, 0)
     })
-    fc.assert(property, { seed, numRuns: 500 })
-  }
-})
+    await holds(context, property, 500)
+  })
+}
 
-test('property: any text at all is read without throwing, and each mistake lies in it', () => {
+test('property: any text at all is read without throwing, and each mistake lies in it', async (context) => {
   const anything = fc.oneof(junk, fc.string({ unit: 'binary' }))
   const property = fc.property(anything, fc.constantFrom(...both), (sql, lexis) => {
     const lines = sql.split('\n')
@@ -243,10 +243,10 @@ test('property: any text at all is read without throwing, and each mistake lies 
       assert.ok(column >= 1 && column <= (lines[line - 1]?.length ?? -1) + 1)
     }
   })
-  fc.assert(property, { seed, numRuns: 2_000 })
+  await holds(context, property, 2_000)
 })
 
-test('property: SQLite finds the same placeholders and the same end of the statement [fuzz 4, D16]', (context) => {
+test('property: SQLite finds the same placeholders and the same end of the statement [fuzz 4, D16]', async (context) => {
   const database = new DatabaseSync(':memory:')
   context.after(() => database.close())
   const fragments = [
@@ -301,8 +301,8 @@ test('property: SQLite finds the same placeholders and the same end of the state
     statement.get(Object.fromEntries(placeholderNames(text).map((each) => [`$${each}`, 7]))) // throws for a name unknown
     assert.doesNotMatch(statement.expandedSQL, /NULL/) // what stays unbound is written as NULL
   })
-  fc.assert(property, { seed, numRuns: 20_000 })
-  assert.ok(compared > 500, `only ${compared} texts were valid`)
+  const expected = await holds(context, property, 20_000)
+  assert.ok(compared > expected(500), `only ${compared} texts were valid`)
 })
 
 function prepareIfValid(database: DatabaseSync, sql: string) {

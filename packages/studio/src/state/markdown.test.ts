@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { holds } from '../../../../test/support/seeds.ts'
 import MarkdownIt, { type Token } from 'markdown-it'
 import { type MarkdownBlock, markdownText, webAddress } from './markdown.ts'
 import { assertCheap } from '../../../../test/support/cpu.ts'
@@ -63,9 +64,10 @@ const pieces = [
   ...['\r\n', '\r', '\0', '&amp;', '~~', 'http://a.b', '1) ', '2. b', '- [ ] '],
 ]
 
-test('at every moment a text that grows shows what the same text shows as a whole', () => {
+test('at every moment a text that grows shows what the same text shows as a whole', async (context) => {
   const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 40 })
-  fc.assert(
+  await holds(
+    context,
     fc.property(texts, (parts) => {
       const growing = markdownText()
       let text = ''
@@ -77,7 +79,7 @@ test('at every moment a text that grows shows what the same text shows as a whol
         }
       }
     }),
-    { numRuns: 1500, seed: 7 },
+    1500,
   )
 })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { protocolSchema } from '@witan/protocol/schemas'
 import fc from 'fast-check'
+import { holds } from '../../../../../test/support/seeds.ts'
 import { isOpen, moveOf, type Standing } from './order.ts'
 
 const messages = ['ask', 'order', 'thank'].map((name) => ({ name, from: 'initiator' as const }))
@@ -70,7 +71,7 @@ describe('the order of a protocol', () => {
     assert.equal(moveOf({ order: { ...order, start: '__proto__' } }, null, 'ask').ok, false)
   })
 
-  test('any sequence of messages is accepted exactly where an automaton that restarts accepts it', () => {
+  test('any sequence of messages is accepted exactly where an automaton that restarts accepts it', async (context) => {
     const stateNames = ['s0', 's1', 's2']
     const moves = fc.dictionary(fc.constantFrom('ask', 'order', 'thank'), fc.constantFrom(...stateNames))
     const orders = fc.record({
@@ -79,7 +80,8 @@ describe('the order of a protocol', () => {
       states: fc.record({ s0: moves, s1: moves, s2: moves }),
     })
     const sequences = fc.array(fc.constantFrom('ask', 'order', 'thank'), { maxLength: 12 })
-    fc.assert(
+    await holds(
+      context,
       fc.property(orders, sequences, (order, names) => {
         let at: Standing | null = null
         let state = order.start
@@ -98,7 +100,7 @@ describe('the order of a protocol', () => {
           state = wanted
         }
       }),
-      { seed: 13, numRuns: 300 },
+      300,
     )
   })
 })

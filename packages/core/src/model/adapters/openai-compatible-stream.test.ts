@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ReplyDocument } from './openai-compatible-stream.ts'
 import { createDocumentReader } from './openai-compatible-stream.ts'
-import { seed } from '../../../../../test/support/seeds.ts'
+import { holds } from '../../../../../test/support/seeds.ts'
 import { assertCheap } from '../../../../../test/support/cpu.ts'
 
 function readAll(chunks: readonly Uint8Array[]): ReplyDocument[] {
@@ -71,9 +71,10 @@ const reply = fc.oneof(
   fc.string({ unit: 'binary' }),
 )
 
-test('any cutting of the bytes, also inside a character, gives what the uncut bytes give', () => {
+test('any cutting of the bytes, also inside a character, gives what the uncut bytes give', async (context) => {
   const cuts = fc.array(fc.nat(4_000), { maxLength: 40 })
-  fc.assert(
+  await holds(
+    context,
     fc.property(reply, cuts, (text, at) => {
       const bytes = bytesOf(text)
       const borders = [...new Set([0, ...at.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort(
@@ -83,7 +84,7 @@ test('any cutting of the bytes, also inside a character, gives what the uncut by
       assert.deepEqual(readAll(chunks), readAll([bytes]))
       assert.deepEqual(readAll([...bytes].map((byte) => Uint8Array.of(byte))), readAll([bytes]))
     }),
-    { seed, numRuns: 2_000 },
+    2_000,
   )
 })
 

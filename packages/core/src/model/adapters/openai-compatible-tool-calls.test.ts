@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { ModelRequest } from '../model.ts'
 import { addDocument, emptyReply, finishReply } from './openai-compatible-reply.ts'
 import { createToolCallCollector } from './openai-compatible-tool-calls.ts'
-import { seed } from '../../../../../test/support/seeds.ts'
+import { holds } from '../../../../../test/support/seeds.ts'
 
 function collect(pieces: readonly unknown[]): unknown[] {
   const collector = createToolCallCollector((position) => `fresh${position}`)
@@ -174,13 +174,14 @@ for (const [name, pieces, expected] of table) {
   test(`tool calls: ${name}`, () => assert.deepEqual(collect(pieces), expected))
 }
 
-test('calls cut anywhere and mixed by index come out whole', () => {
+test('calls cut anywhere and mixed by index come out whole', async (context) => {
   const call = fc.record({
     name: fc.stringMatching(/^[a-z]{1,8}$/),
     args: fc.jsonValue().map((x) => JSON.stringify({ x })),
     cuts: fc.array(fc.nat(100), { maxLength: 6 }),
   })
-  fc.assert(
+  await holds(
+    context,
     fc.property(fc.array(call, { minLength: 1, maxLength: 5 }), fc.infiniteStream(fc.nat(4)), (calls, choices) => {
       const queues = calls.map(({ name, args, cuts }, index) => {
         const borders = [...new Set([0, ...cuts.map((cut) => cut % args.length), args.length])].sort((a, b) => a - b)
@@ -198,7 +199,7 @@ test('calls cut anywhere and mixed by index come out whole', () => {
         calls.map(({ name, args }, index) => [`id${index}`, name, args]),
       )
     }),
-    { seed },
+    100,
   )
 })
 

@@ -12,7 +12,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../../../../test/postgres/support/database.ts'
 import type { QuerySource } from '../source.ts'
 import { createPostgresSource, type PostgresSourceOptions } from './postgres-source.ts'
-import { seed } from '../../../../../test/support/seeds.ts'
+import { holds } from '../../../../../test/support/seeds.ts'
 
 const SCHEMA = `create table users (id integer primary key, name text);
   insert into users values (1, 'Ada'), (2, 'Bo'), (3, 'Cy');
@@ -221,6 +221,6 @@ describe('a PostgreSQL source', () => {
     const property = fc.asyncProperty(text, fc.array(text), (value, list) =>
       assertUnchanged(source, { listBack: harness.listBack, text: value, list }),
     )
-    await fc.assert(property, { seed, numRuns: 100 })
+    await holds(context, property, 100)
   })
 })
