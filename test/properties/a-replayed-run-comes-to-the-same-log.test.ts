@@ -40,10 +40,12 @@ const start = (system: RandomSystem) => ({ id: 'chats/1', parameters: givenTo(sy
 
 const placeOf = ({ job, appendNo }: Entry) => `${job} ${appendNo}`
 
-/** Where the entries stand that a replay has stored. */
-async function placesIn({ store, database, conversation }: Pick<ReplayReport, 'store' | 'database' | 'conversation'>) {
-  const whole = await store.readSnapshot(database, conversation)
-  return whole?.entries.map(placeOf)
+/** What is said in an entry. A replay follows a log that says it in other words; the same version says it in the same ones. */
+const wordsIn = ({ body }: Entry) => ('detail' in body ? body.detail : null)
+
+/** The entries that a replay has stored. */
+async function storedBy({ store, database, conversation }: Pick<ReplayReport, 'store' | 'database' | 'conversation'>) {
+  return (await store.readSnapshot(database, conversation))?.entries ?? []
 }
 
 /** Replays the export of the conversation to the same entries, stored in the same order. */
@@ -54,7 +56,8 @@ async function comesAgain(runtime: Runtime): Promise<{ readonly hasCrash: boolea
   const { difference, entries, ...report } = await replay(source)
   assert.ok(difference === null, `${keep(lines)} differs at seq ${difference?.seq}`)
   assert.equal(entries, source.whole.entries.length)
-  assert.deepEqual(await placesIn(report), source.whole.entries.map(placeOf))
+  const again = await storedBy(report)
+  for (const of of [placeOf, wordsIn]) assert.deepEqual(again.map(of), source.whole.entries.map(of))
   return { hasCrash: source.whole.entries.some(({ type, body }) => type === 'notice' && body.code === 'RUN_RECOVERED') }
 }
 

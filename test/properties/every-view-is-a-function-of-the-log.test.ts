@@ -8,24 +8,8 @@ import { fakeClock } from '../support/clock.ts'
 import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
-import { allEvents, createStage, until } from '../support/stage.ts'
-
-/** Every view of the conversation as text, by its name. */
-async function viewsOf(runtime: Runtime): Promise<ReadonlyMap<string, string>> {
-  const views = new Map<string, string>()
-  const keep = (name: string, view: unknown) => views.set(name, JSON.stringify(view))
-  const events = await allEvents(runtime, 'chats/1')
-  keep('verbose', events)
-  keep('terse', await allEvents(runtime, 'chats/1', { verbose: false }))
-  for (const { callId } of events.filter(({ type }) => type === 'start').slice(0, 5))
-    keep(`below ${callId}`, await allEvents(runtime, 'chats/1', { call: callId }))
-  for (const path of new Set(events.map(({ document }) => document)))
-    for (const detail of ['simple', 'detailed', 'full'] as const)
-      keep(`${path} ${detail}`, await runtime.getDocument(path, { detail, limit: 200 }))
-  for (const run of new Set(events.map(({ rootCallId }) => rootCallId))) keep(run, await runtime.getRun(run))
-  keep('conversation', await runtime.getConversation('chats/1'))
-  return views
-}
+import { createStage, until } from '../support/stage.ts'
+import { viewsOf } from '../support/views.ts'
 
 /** Puts into `into` what a reader gets who is there from the first moment on, without the deltas. */
 async function follow(

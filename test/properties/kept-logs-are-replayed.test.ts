@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { readReplaySource, replay, replayFrom, type ReplaySource } from '@witan/core/export'
 import { scriptedModel } from '@witan/core/testing'
+import { rewordedSource } from '../support/reworded.ts'
 
 const folder = join(import.meta.dirname, '../regressions')
 
@@ -16,7 +17,8 @@ async function kept(name: string): Promise<ReplaySource> {
 
 for (const name of readdirSync(folder).filter((one) => one.endsWith('.jsonl.gz'))) {
   test(`[Tb29] ${name.replaceAll('-', ' ').replace('.jsonl.gz', '')} is replayed`, async () => {
-    assert.equal((await replay(await kept(name))).difference, null)
+    const source = await kept(name)
+    for (const one of [source, rewordedSource(source)]) assert.equal((await replay(one)).difference, null)
   })
 }
 

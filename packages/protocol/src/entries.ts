@@ -20,7 +20,6 @@ export type {
   MessageBody,
   ModelEndBody,
   ModelErrorBody,
-  NoticeBody,
   ParticipantBody,
   RequiredBody,
   ResolvedBody,
@@ -33,6 +32,7 @@ export type {
   TransferBody,
 } from './entry.ts'
 export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
+export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
 export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'
 export type { Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'

@@ -6,6 +6,7 @@ import { finishReasons, modelErrorCodes, noticeCodes } from './entry-sets.ts'
 import { fileReferenceSchema } from './file-schema.ts'
 import { digestPattern, mediaTypePattern } from './files.ts'
 import { interruptionKinds, interruptionSchema, interruptionStates } from './interruption.ts'
+import type { NoticeFact } from './notice.ts'
 import type { readers } from './readers.ts'
 import { taskStatuses } from './task.ts'
 import { usageSchema } from './usage.ts'
@@ -25,6 +26,12 @@ const files = z.array(fileReferenceSchema.loose())
 const lost = count.optional()
 const modelPurpose = z.enum(['summary', 'progress', 'output'])
 const bound = texts.optional()
+
+const noticeFacts = object({
+  ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
+  ...{ tool: text, argument: text, count, hidden: texts },
+  ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
+} satisfies Record<NoticeFact, z.ZodType>).partial().shape
 
 const ends = { protocol: text, revision: count, initiator: text, responder: text }
 const standing = { state: maybe, finished: flag }
@@ -170,7 +177,11 @@ const rows = {
     left: z.literal(true).optional(),
   }),
   task: object({ taskId: text, status: z.enum(taskStatuses) }),
-  notice: object({ code: z.enum(noticeCodes), detail: text, model: text.optional(), hidden: texts.optional() }),
+  notice: object({
+    code: z.enum(noticeCodes),
+    detail: text,
+    ...noticeFacts,
+  }),
   summary: object({ document: text, reader: text, upToSeq: count, text }),
   checkpoint: object({ note: json, resumed: z.literal(true).optional(), read: text.optional() }),
   transfer: object({ from: text, to: text, returned: flag }),

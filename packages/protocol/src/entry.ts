@@ -1,7 +1,8 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
 import type { ArtifactBody } from './artifact.ts'
-import type { FinishReason, ModelErrorCode, NoticeCode } from './entry-sets.ts'
+import type { FinishReason, ModelErrorCode } from './entry-sets.ts'
+import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
@@ -292,15 +293,6 @@ export interface ParticipantBody {
   readonly roles: readonly string[]
   readonly change: 'joined' | 'left'
   readonly by: string
-}
-/** Information for a person. */
-export interface NoticeBody {
-  readonly code: NoticeCode
-  readonly detail: string
-  /** Of `USAGE_INCOMPLETE`: the model that was asked; absent in logs of earlier versions. */
-  readonly model?: string
-  /** The parameters that are hidden from this entry on [E19]. */
-  readonly hidden?: readonly string[]
 }
 /**
  * A tool call saves a note for itself, resumes after an answer, or has read an artifact. Only the tool reads the note; no event

@@ -116,7 +116,8 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     }
     case 'notice':
       if (run !== null) foldNotice(run, entry)
-      if (entry.body.hidden !== undefined) state.stored = tightened(state.stored, entry.body.hidden, entry.seq - 1)
+      if (entry.body.code === 'PARAMETERS_HIDDEN')
+        state.stored = tightened(state.stored, entry.body.hidden ?? [], entry.seq - 1)
       return
     case 'transfer':
       return foldTransfer(run, entry)

@@ -115,10 +115,12 @@ function sentMessage(
   const known = caller.exchanges.get(exchangeKey(ends))
   const move = moveOf(protocol, known?.standing ?? null, name)
   if (!move.ok) {
-    const detail = `${name} is not allowed in state ${move.state} of ${protocol.name}; allowed: ${move.allowed.join(', ') || 'nothing'}`
+    const { state } = move
+    const detail = `${name} is not allowed in state ${state} of ${protocol.name}; allowed: ${move.allowed.join(', ') || 'nothing'}`
+    const facts = { protocol: protocol.name, message: name, state }
     return {
       ...failed('PROTOCOL_VIOLATION', detail),
-      notice: { code: 'PROTOCOL_VIOLATION', detail: `\`${caller.agent.id}\`: ${detail}.` },
+      notice: { code: 'PROTOCOL_VIOLATION', detail: `\`${caller.agent.id}\`: ${detail}.`, ...facts },
     }
   }
   const isNew = known === undefined || (known.standing !== null && move.begins)

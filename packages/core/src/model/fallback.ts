@@ -30,7 +30,7 @@ async function* inTurn(
       const next = models[at + 1]
       if (next === undefined || hasBegun || options.signal.aborted || !isUnavailable(error)) throw error
       const detail = `\`${model.id}\` is not available, \`${next.id}\` is asked: ${error.message}`
-      options.tell?.({ code: 'MODEL_FALLBACK', detail })
+      options.tell?.({ code: 'MODEL_FALLBACK', detail, model: model.id, next: next.id })
       if (hasReasoned) yield { type: 'reasoning', text: '', restart: true }
     }
   }

@@ -1,6 +1,6 @@
 /** The contract of a model: one method. */
 import type { FinishReason, ReasoningEffort } from '@witan/protocol'
-import type { KeptParts, ModelEndBody, ModelUsage } from '@witan/protocol/entries'
+import type { KeptParts, ModelEndBody, ModelUsage, NoticeOf } from '@witan/protocol/entries'
 import type { ModelMessage, ModelToolCall } from './message.ts'
 import type { ModelSettings } from './settings.ts'
 import { type CallTrouble, mayHaveCost } from './trouble.ts'
@@ -84,10 +84,7 @@ export interface CallState {
 }
 
 /** What a provider warns of, that the request is made again, or that another model is asked. */
-export interface ModelNote {
-  readonly code: 'MODEL_WARNING' | 'MODEL_RETRIED' | 'MODEL_FALLBACK'
-  readonly detail: string
-}
+export type ModelNote = NoticeOf<'MODEL_WARNING' | 'MODEL_RETRIED' | 'MODEL_FALLBACK'>
 
 /** A price in US dollars for a million tokens. Without one of their own, tokens read from a cache or written to it cost as other input. */
 export interface ModelPrice {

@@ -204,8 +204,9 @@ async function waitBeforeRetry(error: unknown, attempt: number, { call, plan }: 
   const jittered = ceiling / 2 + (ceiling / 2) * plan.random()
   const delayMs = Math.round(Math.max(jittered, error.retryAfterMs ?? 0))
   plan.onRetry?.({ attempt, delayMs, error })
-  const detail = `Try ${attempt} of ${plan.tries} of \`${plan.id}\` failed; the next follows in ${delayMs} ms: ${error.message}`
-  call.tell?.({ code: 'MODEL_RETRIED', detail })
+  const { id, tries } = plan
+  const detail = `Try ${attempt} of ${tries} of \`${id}\` failed; the next follows in ${delayMs} ms: ${error.message}`
+  call.tell?.({ code: 'MODEL_RETRIED', detail, model: id, attempt, tries, delayMs })
   await sleepOrAbort(plan, delayMs, call.signal)
 }
 

@@ -32,7 +32,9 @@ export async function bring(stage: ReplayStage, of: Replayed): Promise<void> {
   const together = broughtTogether(script)
   const live = together.filter((entry) => entry.type !== 'participant' && !isLateNotice(entry))
   const message = together.find(({ type }) => type === 'message')
-  const hide = together.flatMap(({ type, body }) => (type === 'notice' ? (body.hidden ?? []) : []))
+  const hide = together.flatMap(({ type, body }) =>
+    type === 'notice' && body.code === 'PARAMETERS_HIDDEN' ? (body.hidden ?? []) : [],
+  )
   const person = together.find(({ type }) => type === 'participant')
   const jobs = [...new Set(live.map(({ job }) => job))]
   while (doesOnePark(turns, jobs)) await moved(turns)
@@ -79,7 +81,7 @@ function follows({ type, appendNo }: Entry, before: Entry | undefined): boolean 
 
 /** A notice that changes the values of the conversation reaches no job. */
 function isLateNotice({ type, body }: Entry): boolean {
-  return type === 'notice' && body.hidden !== undefined
+  return type === 'notice' && body.code === 'PARAMETERS_HIDDEN'
 }
 
 function settlementsOf(entry: Entry): readonly Settlement[] {

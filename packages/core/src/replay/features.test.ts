@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { createRuntime, defineAgent, defineTool, ModelCallError, type RuntimeOptions, type Runtime } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { z } from 'zod'
+import { rewordedSource } from '../../../../test/support/reworded.ts'
 import { readReplaySource } from './prepare.ts'
 import { replay } from './replay.ts'
 
-/** Plays the conversation, and gives the types and codes of its log. */
+/** Plays the conversation, and its log with other words, and gives the types and codes of its log. */
 async function replayed(runtime: Runtime): Promise<ReadonlySet<string>> {
   const source = await readReplaySource(runtime.exportConversation('chats/1'))
-  const { difference } = await replay(source)
-  assert.equal(difference, null)
+  for (const one of [source, rewordedSource(source)]) assert.equal((await replay(one)).difference, null)
   await runtime.close()
   return new Set(
     source.whole.entries.flatMap(({ type, body }) => ('code' in body ? [type, String(body.code)] : [type])),

@@ -29,7 +29,7 @@ export function attemptAhead(script: Script, job: string): number | null {
   for (const { type, body } of aheadOfJob(script, job)) {
     if (type === 'task' && body.status === 'running') continue
     if (type !== 'notice' || body.code !== 'RUN_RECOVERED') return null
-    return Number(/attempt (\d+) /.exec(body.detail ?? '')?.[1] ?? 2)
+    return body.attempt
   }
   return null
 }

@@ -124,12 +124,11 @@ async function storeCopied(store: Store, { database, whole }: ReplaySource, copi
 /** The function tools of the agents: as the export declares them, or else as their calls show. */
 function toolsOf({ tools, definitions, whole: { entries } }: ReplaySource): readonly FunctionTool[] {
   const declared = new Map(tools.map((tool) => [tool.name, tool]))
-  const missed = entries.flatMap(({ type, body }) =>
-    type === 'notice' && body.code === 'TOOL_UNAVAILABLE' ? [body.detail] : [],
-  )
+  const missed = new Set<string>()
+  for (const { type, body } of entries) if (type === 'notice' && body.code === 'TOOL_UNAVAILABLE') missed.add(body.tool)
   for (const { tools: named = [] } of agentsIn(definitions))
     for (const name of named) {
-      if (declared.has(name) || missed.some((detail) => detail.includes(`\`${name}\``))) continue
+      if (declared.has(name) || missed.has(name)) continue
       declared.set(name, undeclaredTool(name, entries))
     }
   return [...declared.values()].map(toolOf)

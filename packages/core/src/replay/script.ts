@@ -170,10 +170,12 @@ export function stopScript(script: Script): void {
 }
 
 /**
- * What is compared of an entry: everything but times and the seq; and not how much a model had not seen, which counts what its own process had folded: a
- * replay plays the jobs of all processes in one.
+ * What is compared of an entry: everything but times, the seq and the words of notices and errors; and not how much a model had not seen, which counts
+ * what its own process had folded: a replay plays the jobs of all processes in one.
  */
 function comparable({ seq: _, at: __, ...entry }: Entry): unknown {
+  if (entry.type === 'notice' || entry.type === 'error')
+    return { ...entry, body: { ...entry.body, detail: undefined, behind: undefined } }
   if (entry.kind === 'model') return { ...entry, body: { ...entry.body, behind: undefined } }
   if (!entry.type.endsWith('_required')) return entry
   const { expiresAt } = entry.body as { readonly expiresAt?: unknown }

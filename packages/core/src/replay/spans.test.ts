@@ -14,6 +14,7 @@ import {
   randomSystem,
   toTheEnd,
 } from '../../../../test/support/random-system.ts'
+import { rewordedSource } from '../../../../test/support/reworded.ts'
 import { written } from '../../../../test/support/stage.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import type { AgentLookup } from '../conversation/fold.ts'
@@ -87,6 +88,7 @@ test('[P16] [Tb29] the spans of a replayed run are the same, byte for byte, and 
     const again = (await store.readSnapshot('default', 'chats/1'))?.entries ?? []
     const before = spansOf(source.whole.entries, lookupIn(source))
     assert.equal(spansOf(again, lookupIn(source)), before)
+    assert.equal(spansOf(rewordedSource(source).whole.entries, lookupIn(source)), before, 'with other words')
     assert.ok(report.runs.every(({ traceId }) => before.includes(traceId)))
     conversations += 1
     entries += report.entries

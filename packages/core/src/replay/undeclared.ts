@@ -21,8 +21,7 @@ export function undeclaredTool(name: string, entries: readonly Entry[]): Declare
       calls.add(place.call)
       for (const one of [...Object.keys(objectOf(body.arguments)), ...body.bound]) names.add(one)
     } else if (type === 'notice' && body.code === 'ARGUMENT_UNKNOWN_DROPPED') {
-      const [, tool, argument = ''] = /^`([^`]*)` has no argument `(.*)`; it was dropped\.$/s.exec(body.detail) ?? []
-      if (tool === name) dropped.add(argument)
+      if (body.tool === name && body.argument !== undefined) dropped.add(body.argument)
     } else if (type === 'error' && kind === 'tool' && body.code === 'OUTCOME_UNKNOWN' && calls.has(place.call))
       effect = 'once'
   }

@@ -1,5 +1,5 @@
 /** The request for the structured form of an answer, by one forced call of `set_output`, and its reply [Tb10]. */
-import type { LoggedToolCall } from '@witan/protocol/entries'
+import type { LoggedToolCall, NoticeBody } from '@witan/protocol/entries'
 import { mismatch } from '../conversation/fold-exchange.ts'
 import { attributed, jsonForModel } from '../model/attribution.ts'
 import type { AgentCall, FinalReply } from '../conversation/state.ts'
@@ -97,13 +97,14 @@ function problemOf(call: AgentCall, asked: LoggedToolCall | undefined): string |
 /** Notes a forced call that is missing, and calls beside it, which are not run. */
 function noteExtra(call: AgentCall, job: Job, of: { readonly asked: number; readonly isMissing: boolean }): void {
   const who = `The model of \`${call.agent.id}\``
-  const note = (code: 'TOOL_CALL_MISSING' | 'TOOL_CALLS_REFUSED', detail: string) =>
-    record(job, call.place, { type: 'notice', kind: null, body: { code, detail } })
-  const others = of.asked - (of.isMissing ? 0 : 1)
-  if (of.isMissing) note('TOOL_CALL_MISSING', `${who} did not call \`${outputToolName}\`, although it had to.`)
-  if (others > 0)
-    note(
-      'TOOL_CALLS_REFUSED',
-      `${who} asked for ${others} further calls beside \`${outputToolName}\`; nothing of them was run.`,
-    )
+  const note = (body: NoticeBody) => record(job, call.place, { type: 'notice', kind: null, body })
+  const count = of.asked - (of.isMissing ? 0 : 1)
+  if (of.isMissing) {
+    const detail = `${who} did not call \`${outputToolName}\`, although it had to.`
+    note({ code: 'TOOL_CALL_MISSING', detail })
+  }
+  if (count > 0) {
+    const detail = `${who} asked for ${count} further calls beside \`${outputToolName}\`; nothing of them was run.`
+    note({ code: 'TOOL_CALLS_REFUSED', detail, count })
+  }
 }

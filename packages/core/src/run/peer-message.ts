@@ -91,8 +91,10 @@ export function unfinishedExchanges({ exchanges }: LiveJob): readonly EntryConte
   const found: EntryContent[] = []
   for (const { protocol, initiator, responder, standing } of exchanges.values()) {
     if (standing === null || standing.finished) continue
-    const detail = `\`${protocol}\` between \`${initiator}\` and \`${responder}\` is not finished: it stands in \`${standing.state}\`.`
-    found.push({ type: 'notice', kind: null, body: { code: 'PROTOCOL_UNFINISHED', detail } })
+    const state = standing.state ?? ''
+    const facts = { protocol, initiator, responder, state }
+    const detail = `\`${protocol}\` between \`${initiator}\` and \`${responder}\` is not finished: it stands in \`${state}\`.`
+    found.push({ type: 'notice', kind: null, body: { code: 'PROTOCOL_UNFINISHED', detail, ...facts } })
   }
   return found
 }

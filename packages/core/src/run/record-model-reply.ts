@@ -116,7 +116,11 @@ function recordFlood(
   { asked, most }: { readonly asked: number; readonly most: number },
 ): void {
   const detail = `\`${call.agent.id}\` asked for ${asked} tool calls in one reply; the first ${most} run, the others are refused.`
-  record(job, call.place, { type: 'notice', kind: null, body: { code: 'TOOL_CALLS_REFUSED', detail } })
+  record(job, call.place, {
+    type: 'notice',
+    kind: null,
+    body: { code: 'TOOL_CALLS_REFUSED', detail, count: asked - most },
+  })
 }
 
 /** A model whose parts are not stored answers on without them, or its provider says why it cannot. */

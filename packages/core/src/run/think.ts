@@ -165,7 +165,7 @@ function noteRecorder(call: AgentCall, job: Job, signal: AbortSignal): NonNullab
     const detail = call.scrub === null ? text : call.scrub(text)
     const isSaid = note.code === 'MODEL_WARNING' && (warnings.includes(detail) || warnings.length >= mostWarnings)
     if (signal.aborted || isSaid) return
-    const body = { code: note.code, detail }
+    const body = { ...note, detail }
     job.log.proposals.afterwards(() => {
       if (!signal.aborted) record(job, call.place, { type: 'notice', kind: null, body })
     })

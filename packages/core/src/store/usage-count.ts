@@ -78,7 +78,8 @@ export class UsageCount {
 /** The model of an entry that counts; undefined for the call of a tool, which is no model's. */
 function modelOf(entry: Entry): string | null | undefined {
   if (entry.type === 'end' && entry.kind === 'model') return entry.body.asked ?? entry.body.model
-  return entry.type === 'notice' ? (entry.body.model ?? null) : undefined
+  if (entry.type !== 'notice' || entry.body.code !== 'USAGE_INCOMPLETE') return undefined
+  return entry.body.model ?? null
 }
 
 interface SumsOf {

@@ -77,24 +77,18 @@ function artifactEvent(entry: Entry & { type: 'artifact' }, content: SpanContent
   return eventAt(entry.at, 'artifact', attributes)
 }
 
-const retried = /^Try (\d+) of (\d+) of .* failed; the next follows in (\d+) ms/
-
 /** The event of a model request that is made again, or made to another model; null for any other entry. */
 export function retryOf(entry: Entry, content: SpanContent | null): SpanEvent | null {
   if (entry.type !== 'notice') return null
-  const { code, detail } = entry.body
-  if (code === 'MODEL_FALLBACK') return eventAt(entry.at, 'fallback', detailOf(entry, content))
-  if (code !== 'MODEL_RETRIED') return null
-  const [, attempt, tries, delay] = retried.exec(detail) ?? []
-  const known =
-    attempt === undefined
-      ? {}
-      : {
-          'witan.retry.attempt': Number(attempt),
-          'witan.retry.tries': Number(tries),
-          'witan.retry.delay_ms': Number(delay),
-        }
-  return eventAt(entry.at, 'retry', { ...known, ...detailOf(entry, content) })
+  const { body } = entry
+  if (body.code === 'MODEL_FALLBACK') return eventAt(entry.at, 'fallback', detailOf(entry, content))
+  if (body.code !== 'MODEL_RETRIED') return null
+  const facts = {
+    'witan.retry.attempt': body.attempt,
+    'witan.retry.tries': body.tries,
+    'witan.retry.delay_ms': body.delayMs,
+  }
+  return eventAt(entry.at, 'retry', { ...facts, ...detailOf(entry, content) })
 }
 
 /** What a person or a client is asked. */

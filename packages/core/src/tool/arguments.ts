@@ -78,24 +78,22 @@ function noticesOf(tool: Tool, names: readonly string[], raw: Readonly<Record<st
   }
   if (more > 0) {
     const detail = `\`${tool.name}\` has none of ${more} more arguments either; they were dropped.`
-    notices.push({ code: 'ARGUMENT_UNKNOWN_DROPPED', detail })
+    notices.push({ code: 'ARGUMENT_UNKNOWN_DROPPED', detail, tool: tool.name, count: more })
   }
   return notices
 }
 
 function overriding(tool: Tool, bound: string): NoticeBody {
   const detail = `\`${bound}\` is bound for \`${tool.name}\`; what the model wrote was dropped.`
-  return { code: 'ARGUMENT_OVERRIDE_IGNORED', detail }
+  return { code: 'ARGUMENT_OVERRIDE_IGNORED', detail, tool: tool.name, argument: bound }
 }
 
 function dropped(tool: Tool, name: string, value: unknown): NoticeBody {
   const bound = boundSpelling(tool.bound, name) ?? boundWithin(tool.bound, value)
-  if (bound === undefined)
-    return {
-      code: 'ARGUMENT_UNKNOWN_DROPPED',
-      detail: `\`${tool.name}\` has no argument \`${clip(name)}\`; it was dropped.`,
-    }
-  return overriding(tool, bound)
+  if (bound !== undefined) return overriding(tool, bound)
+  const argument = clip(name)
+  const detail = `\`${tool.name}\` has no argument \`${argument}\`; it was dropped.`
+  return { code: 'ARGUMENT_UNKNOWN_DROPPED', detail, tool: tool.name, argument }
 }
 
 const mostKeys = 1000

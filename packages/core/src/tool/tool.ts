@@ -1,6 +1,6 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
-import type { ExchangeEnds, ExchangeStanding, NoticeCode, ToolMode } from '@witan/protocol/entries'
+import type { ExchangeEnds, ExchangeStanding, ToolMode } from '@witan/protocol/entries'
 import type { Principal } from '../identity/principal.ts'
 import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
@@ -134,7 +134,7 @@ interface ToolBase {
   /** Why it is not offered, logged once as a notice when a call begins; null if there is nothing to report. */
   readonly notice: string | null
   /** The notice's code; absent for `DELEGATE_UNAVAILABLE`. */
-  readonly noticeCode?: NoticeCode
+  readonly noticeCode?: 'TOOL_UNAVAILABLE'
   readonly effect: Effect
   /** The gate before each call; absent: none. */
   readonly gate?: Gate

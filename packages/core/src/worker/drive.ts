@@ -31,8 +31,9 @@ export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
     if (wasHere) noteWaiting(job)
     return
   }
-  const detail = `A worker was lost; attempt ${row.attempts} goes on from the log.`
-  record(job, job.run.root.place, { type: 'notice', kind: null, body: { code: 'RUN_RECOVERED', detail } })
+  const { attempts: attempt } = row
+  const detail = `A worker was lost; attempt ${attempt} goes on from the log.`
+  record(job, job.run.root.place, { type: 'notice', kind: null, body: { code: 'RUN_RECOVERED', detail, attempt } })
   noteWaiting(job)
   faultPoint('taken-over')
   const isStuck = row.attempts > mostInARow

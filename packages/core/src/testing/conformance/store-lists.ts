@@ -108,7 +108,7 @@ function checkBeginnings(check: Check): void {
       store.append({ database, conversation: id, create: conversation(id), entries })
     for (const [index, [text]] of words.entries()) await startWith(`chats/${index}`, [entry(text), entry('later')])
     await startWith('chats/none', [])
-    const body = { code: 'RUN_RECOVERED', detail: '"text":"no"' } as const
+    const body = { code: 'RUN_RECOVERED', detail: '"text":"no"', attempt: 2 } as const
     const notice: Entry = { ...entry(''), type: 'notice', kind: null, body }
     await startWith('chats/notice', [notice, entry('then')])
     const rows = await store.listConversations(database, { ...wholePage, agent: null, createdBy: null })

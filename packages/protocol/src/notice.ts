@@ -1,0 +1,62 @@
+/** What the notice of each code names, as fields beside its words: a program reads the fields and never the words. */
+import type { NoticeCode } from './entry-sets.ts'
+
+/** The fields of each code. Names of tools, agents and models are as the agents' definitions have them. Logs of earlier versions have none. */
+export interface NoticeFacts {
+  /** The bound name that the model wrote. */
+  readonly ARGUMENT_OVERRIDE_IGNORED: { readonly tool: string; readonly argument: string }
+  /** One name, cut at 64 characters; or how many more there were than are named. */
+  readonly ARGUMENT_UNKNOWN_DROPPED: { readonly tool: string } & (
+    | { readonly argument: string; readonly count?: never }
+    | { readonly count: number; readonly argument?: never }
+  )
+  readonly DELEGATE_UNAVAILABLE: { readonly tool: string }
+  readonly HIDDEN_VALUE_IN_TEXT: None
+  readonly HISTORY_NOT_TRIMMED: None
+  /** `next` is the model that is asked instead. */
+  readonly MODEL_FALLBACK: { readonly model: string; readonly next: string }
+  /** Try `attempt` of `tries` failed, from 1; the next follows in `delayMs`. */
+  readonly MODEL_RETRIED: {
+    readonly model: string
+    readonly attempt: number
+    readonly tries: number
+    readonly delayMs: number
+  }
+  readonly MODEL_WARNING: None
+  /** The parameters that are hidden from this entry on [E19]. */
+  readonly PARAMETERS_HIDDEN: { readonly hidden: readonly string[] }
+  readonly PROTOCOL_UNFINISHED: {
+    readonly protocol: string
+    readonly initiator: string
+    readonly responder: string
+    readonly state: string
+  }
+  /** `message` is the name of the one that was refused in `state`. */
+  readonly PROTOCOL_VIOLATION: { readonly protocol: string; readonly message: string; readonly state: string }
+  readonly REPLY_PARTS_DROPPED: None
+  /** The job's attempt that goes on: 2 after one worker was lost. */
+  readonly RUN_RECOVERED: { readonly attempt: number }
+  /** How many calls were not run. */
+  readonly TOOL_CALLS_REFUSED: { readonly count: number }
+  readonly TOOL_CALL_MISSING: None
+  readonly TOOL_MODE_ENDED: None
+  readonly TOOL_UNAVAILABLE: { readonly tool: string }
+  readonly TRANSFER_IGNORED: None
+  /** The model that was asked. */
+  readonly USAGE_INCOMPLETE: { readonly model: string }
+}
+
+/** The name of a field of any of them. */
+export type NoticeFact = { [Code in NoticeCode]: FieldOf<NoticeFacts[Code]> }[NoticeCode]
+
+type FieldOf<Facts> = Facts extends unknown ? keyof Facts : never
+
+type None = Readonly<Record<never, never>>
+
+/** The body of a notice with one of these codes. */
+export type NoticeOf<Code extends NoticeCode> = Code extends NoticeCode
+  ? { readonly code: Code; readonly detail: string } & NoticeFacts[Code]
+  : never
+
+/** Information for a person. */
+export type NoticeBody = NoticeOf<NoticeCode>
