@@ -32,13 +32,16 @@ export function speaksFor(
 }
 
 /** Begins to collect for a call that starts, if its caller wants that, for a reader without a fold. */
-export function listenTo(of: Map<string, Gathered>, { place, body }: { place: CallPlace; body: AgentStartBody }): void {
+export function beginGathering(
+  of: Map<string, Gathered>,
+  { place, body }: { place: CallPlace; body: AgentStartBody },
+): void {
   const gathered = gather(body.answer) ?? of.get(speaksFor(place, body) ?? '')
   if (gathered !== undefined) of.set(place.call, gathered)
 }
 
 /** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
-export function overhear(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
+export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
   if (type === 'error' && kind !== 'model') {
     const gathered = of.get(place.parentCall ?? '')
     gathered?.errors.push(body.detail)

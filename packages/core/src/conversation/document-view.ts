@@ -9,7 +9,7 @@ import type { ReadIds } from './read-ids.ts'
 export interface DocumentView {
   readonly agent: string
   readonly scrub: Scrubber
-  readonly overhears: Scrubber
+  readonly scrubOthers: Scrubber
   /** The names by which it knows people. */
   readonly naming: Naming
   /** What it reads of other agents. */

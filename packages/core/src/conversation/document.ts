@@ -4,7 +4,7 @@ import { plainDetail } from '@witan/protocol/entries'
 import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
-import { callersView, type Gathered, handleOf, listenTo, overhear, plainView } from './callers-view.ts'
+import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
 import { askedView, isRequired } from './fold-interruptions.ts'
 import { refusedResult } from './said.ts'
 
@@ -75,7 +75,7 @@ export function emptyDocument(path: string): DocumentFold {
 
 /** Folds one entry of the conversation. Entries must come in order. */
 export function takeEntry(document: DocumentFold, entry: Entry): void {
-  if (document.gathered.size > 0) overhear(document.gathered, entry)
+  if (document.gathered.size > 0) gatherFrom(document.gathered, entry)
   if (entry.type === 'start' && entry.kind === 'agent') takeStart(document, entry)
   else if (entry.place.document === document.path) takeOwn(document, entry)
   else takeChildEnd(document, entry)
@@ -83,7 +83,7 @@ export function takeEntry(document: DocumentFold, entry: Entry): void {
 
 function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
   const { place, body } = entry
-  if (document.gathered.size > 0) listenTo(document.gathered, { place, body })
+  if (document.gathered.size > 0) beginGathering(document.gathered, { place, body })
   if (place.document === document.path && body.handedFrom !== undefined) takeInitial(document, entry)
   else if (place.document === document.path) {
     document.definition = { agent: body.agent, revision: body.revision }
@@ -119,7 +119,7 @@ function takeChildStart(document: DocumentFold, entry: Entry & { type: 'start'; 
       asked.cost.startedAt = entry.at
       if (body.background !== undefined) asked.result = handleOf(place.call, body.toolCallId)
     }
-    if (body.answer !== undefined) listenTo(document.gathered, entry)
+    if (body.answer !== undefined) beginGathering(document.gathered, entry)
     document.linked.add(place.document)
     document.answers.set(place.call, key)
   }

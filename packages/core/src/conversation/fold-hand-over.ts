@@ -28,7 +28,10 @@ export function foldTransfer(run: LiveJob | null, { place, body }: Entry & { typ
 }
 
 /** What the target of a hand-over reads of the document that its position shares. */
-export function heardOf({ shared }: AgentCall, reader: Pick<SharedHistory, 'scrub' | 'naming'>): SharedHistory | null {
+export function inheritedHistory(
+  { shared }: AgentCall,
+  reader: Pick<SharedHistory, 'scrub' | 'naming'>,
+): SharedHistory | null {
   return shared === null ? null : { ...shared, ...reader }
 }
 

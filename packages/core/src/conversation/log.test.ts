@@ -7,7 +7,7 @@ import type { AppendResult } from '../store/store.ts'
 import { emptyState } from './fold.ts'
 import { storedOf } from './stored-values.ts'
 import { ConversationLog, type LogContext } from './log.ts'
-import type { Recorded, StretchWriter } from './stretches.ts'
+import type { Recorded, BatchWriter } from './batches.ts'
 
 const data = parseAgent({ id: 'root', model: 'play/model', instructions: 'Be brief.' })
 
@@ -152,8 +152,8 @@ test('[I9] a read that began too early for an own append is followed by another 
   assert.equal(state.seq, 3)
 })
 
-/** A writer that stores its stretches under a name, and notes what became of them. */
-function writerOf(log: ConversationLog, job: string, told: string[]): StretchWriter {
+/** A writer that stores its batches under a name, and notes what became of them. */
+function writerOf(log: ConversationLog, job: string, told: string[]): BatchWriter {
   return {
     store: ({ entries }) =>
       void log.sync
@@ -162,7 +162,7 @@ function writerOf(log: ConversationLog, job: string, told: string[]): StretchWri
   }
 }
 
-test('[O1] [O4] stretches are stored in the order in which they were recorded, each under its own fence', async () => {
+test('[O1] [O4] batches are stored in the order in which they were recorded, each under its own fence', async () => {
   const appends: string[] = []
   const told: string[] = []
   let seq = 0

@@ -6,7 +6,7 @@ import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { Frontier } from './frontier.ts'
 import type { ConversationState } from './state.ts'
 import { Proposals } from './proposals.ts'
-import { type Recorded, Stretches, type StretchWriter } from './stretches.ts'
+import { type Recorded, Batches, type BatchWriter } from './batches.ts'
 
 /** What the logs of a database need. */
 export interface LogContext {
@@ -44,7 +44,7 @@ export class ConversationLog {
   /** True once the fold is invalid; the conversation must then be loaded again. */
   isBroken = false
   /** What was recorded and is not on its way to the store. */
-  readonly stretches = new Stretches()
+  readonly batches = new Batches()
   readonly proposals = new Proposals()
   readonly sync: LogSync
 
@@ -54,24 +54,24 @@ export class ConversationLog {
   }
 
   /** Folds an entry of an own job, which is stored with the next `flush`. Throws while a proposal is under way. */
-  record(writer: StretchWriter, entry: Entry): void {
+  record(writer: BatchWriter, entry: Entry): void {
     if (this.proposals.pending !== null) throw new Error('An entry was recorded while a proposal was under way.')
     this.sync.take(entry)
-    this.stretches.of(writer).entries.push(entry)
+    this.batches.of(writer).entries.push(entry)
   }
 
   /** Has everything stored that was recorded up to now. Each writer learns what became of its own. */
   flush(): void {
-    if (!this.isBroken) this.stretches.store()
+    if (!this.isBroken) this.batches.store()
   }
 
   /**
    * Decides on a proposal once none is under way, stores it behind all that was recorded, and folds it once it is stored. `make` gets the
-   * writer's own last stretch, to store it with the proposal; after a refusal the writer has it again.
+   * writer's own last batch, to store it with the proposal; after a refusal the writer has it again.
    */
-  propose(make: (tail: Recorded | null) => Proposal, writer: StretchWriter | null = null): Promise<AppendResult> {
+  propose(make: (tail: Recorded | null) => Proposal, writer: BatchWriter | null = null): Promise<AppendResult> {
     return this.proposals.next(async () => {
-      const tail = writer === null ? null : this.stretches.takeTail(writer)
+      const tail = writer === null ? null : this.batches.takeTail(writer)
       this.flush()
       let isStored = false
       try {
@@ -81,7 +81,7 @@ export class ConversationLog {
         if (isStored) notify(this)
         return result
       } finally {
-        if (!isStored && writer !== null && tail !== null) this.stretches.putBack(writer, tail)
+        if (!isStored && writer !== null && tail !== null) this.batches.putBack(writer, tail)
       }
     })
   }

@@ -7,7 +7,7 @@ import { hiddenNames } from '../parameter/visibility.ts'
 import { childAddress, documentAt } from './address.ts'
 import { answering } from './fold-exchange.ts'
 import { gather, speaksFor } from './callers-view.ts'
-import { heardOf } from './fold-hand-over.ts'
+import { inheritedHistory } from './fold-hand-over.ts'
 import type { AgentCall, ConversationState, SharedHistory, ToolCall } from './state.ts'
 
 /** Who starts a call: its agent, the call above it, and the tool call that runs it, if one does. */
@@ -35,7 +35,7 @@ export function newCall(
     parent === null || source !== null
       ? null
       : childAddress(state, parent, { agent: body.agent, parameters, call: place.call, exchange: body.exchange })
-  const sight = sightOf(state, agent, parameters)
+  const scrubbers = scrubbersOf(state, agent, parameters)
   const exchange = body.exchange ?? (body.handOver?.returns === false ? (source?.exchange ?? null) : null)
   const call: AgentCall = {
     place,
@@ -61,13 +61,13 @@ export function newCall(
     startedAt: entry.at,
     start: entry,
     initial: body.initial,
-    scrub: sight.scrub,
-    overhears: sight.overhears,
-    unseen: sight.unseen,
+    scrub: scrubbers.scrub,
+    scrubOthers: scrubbers.scrubOthers,
+    unseen: scrubbers.unseen,
     shared:
       source === null
-        ? sharedHistory(parent, body, { scrub: sight.overhears, naming: agent })
-        : heardOf(source, { scrub: sight.overhears, naming: agent }),
+        ? sharedHistory(parent, body, { scrub: scrubbers.scrubOthers, naming: agent })
+        : inheritedHistory(source, { scrub: scrubbers.scrubOthers, naming: agent }),
     gathered: gather(body.answer) ?? (speaksFor(place, body) === null ? null : (parent?.gathered ?? null)),
     firstSaid: source?.firstSaid ?? (body.history === 'isolated' ? -1 : 0),
     active: false,
@@ -87,19 +87,19 @@ export function newCall(
   return { call, invocation: address?.invocation ?? place.invocation }
 }
 
-/** What an agent's model may not see of its values. */
-function sightOf(
+/** The scrubbers for what an agent's model reads. */
+function scrubbersOf(
   { scrubbers }: ConversationState,
   { parameters: declared }: AgentData,
   bound: AgentCall['parameters'],
 ) {
-  if (declared.length === 0) return allSeen
+  if (declared.length === 0) return nothingHidden
   const unseen = hiddenNames(declared, bound).join(' ')
   const scrub = scrubbers.of(declared, bound)
-  return { unseen, scrub, overhears: unseen === '' && scrub === null ? null : scrubbers.overhearing(declared, bound) }
+  return { unseen, scrub, scrubOthers: unseen === '' && scrub === null ? null : scrubbers.ofOthers(declared, bound) }
 }
 
-const allSeen = { unseen: '', scrub: null, overhears: null } as const
+const nothingHidden = { unseen: '', scrub: null, scrubOthers: null } as const
 
 function sharedHistory(
   parent: AgentCall | null,

@@ -147,7 +147,7 @@ export interface AgentCall {
   /** Removes values that its model must not see from what it reads; null if there are none. */
   readonly scrub: Scrubber
   /** The same for what other agents wrote: it removes every value that its model may not see. */
-  readonly overhears: Scrubber
+  readonly scrubOthers: Scrubber
   /** The names of the values hidden from its model, joined by spaces; compared to reuse a view. */
   readonly unseen: string
   /** The part of its caller's document that its model reads, if the edge shares it [C5]. */

@@ -48,10 +48,10 @@ async function remember(call: AgentCall, passages: readonly Passage[]): Promise<
 }
 
 function passagesOf(call: AgentCall): readonly Passage[] {
-  const { scrub, overhears, agent, shared } = call
+  const { scrub, scrubOthers, agent, shared } = call
   const passages: Passage[] = []
   const add = (said: Said, reader: Scrubber) => passages.push(...textsIn(said, reader))
-  const readerOf = (speaker: string) => (speaker === agent.id ? scrub : overhears)
+  const readerOf = (speaker: string) => (speaker === agent.id ? scrub : scrubOthers)
   for (const said of unreadOf(call)) add(said, readerOf(speakerOf(said)))
   const before = call.document.said.at(-1)
   for (const waiting of call.document.inbox)

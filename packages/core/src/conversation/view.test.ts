@@ -57,7 +57,7 @@ const documents = fc
 /** A call of `ann` with only the fields that a view reads. */
 function callOf(
   said: readonly Said[],
-  more: Pick<AgentCall, 'scrub' | 'overhears' | 'handOver' | 'shared'>,
+  more: Pick<AgentCall, 'scrub' | 'scrubOthers' | 'handOver' | 'shared'>,
 ): AgentCall {
   const document = { said: [...said], views: [], inbox: [], callStarts: [] }
   return { agent: reader, unseen: '', firstSaid: 0, document, ...more } as unknown as AgentCall
@@ -81,15 +81,15 @@ test('a view that is rendered in pieces, while more is said and others look at i
   })
   const expected = await holds(
     context,
-    fc.property(drawn, ({ said, later, before, isShared, history, scrub: overhears, looks }) => {
+    fc.property(drawn, ({ said, later, before, isShared, history, scrub: scrubOthers, looks }) => {
       const shared = (): SharedHistory => {
         const others = new Set(['tool_1'])
-        return { said: before, from: 0, upTo: before.length, others, scrub: overhears, naming: reader }
+        return { said: before, from: 0, upTo: before.length, others, scrub: scrubOthers, naming: reader }
       }
       const open = () =>
         callOf(said, {
           scrub: hides,
-          overhears,
+          scrubOthers,
           handOver: history === null ? null : { history, returns: false },
           shared: isShared ? shared() : null,
         })

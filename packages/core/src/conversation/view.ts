@@ -19,7 +19,7 @@ import type { DocumentView } from './document-view.ts'
 import type { AgentCall, SharedHistory } from './state.ts'
 
 /** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
-type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'overhears' | 'naming' | 'history' | 'unseen'>
+type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'scrubOthers' | 'naming' | 'history' | 'unseen'>
 
 /** What the model of `call` reads now, after its `system` message, and how many waiting messages are in it. Roles alternate strictly [T11, E48]. */
 export function modelView(
@@ -126,10 +126,12 @@ export function unreadShared(history: SharedHistory): readonly Said[] {
 }
 
 function isFor(view: DocumentView, call: AgentCall): boolean {
-  const { agent, scrub, overhears, unseen, firstSaid } = call
+  const { agent, scrub, scrubOthers, unseen, firstSaid } = call
   const isSame = view.agent === agent.id && view.unseen === unseen && view.from === firstSaid
   const isNamed = aliasKey(view.naming) === aliasKey(agent)
-  return isSame && isNamed && view.scrub === scrub && view.overhears === overhears && view.history === historyFor(call)
+  return (
+    isSame && isNamed && view.scrub === scrub && view.scrubOthers === scrubOthers && view.history === historyFor(call)
+  )
 }
 
 function historyFor({ handOver }: AgentCall): DocumentView['history'] {
@@ -137,11 +139,11 @@ function historyFor({ handOver }: AgentCall): DocumentView['history'] {
 }
 
 function newView(call: AgentCall): DocumentView {
-  const { agent, scrub, overhears, unseen, firstSaid, document } = call
+  const { agent, scrub, scrubOthers, unseen, firstSaid, document } = call
   const made: DocumentView = {
     agent: agent.id,
     scrub,
-    overhears,
+    scrubOthers,
     naming: agent,
     history: historyFor(call),
     unseen,
@@ -167,11 +169,11 @@ function renderPart(
   { reader, into }: { readonly reader: Reader; readonly into: ModelMessage[] },
 ): void {
   if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
-  const { agent, history, overhears, naming } = reader
+  const { agent, history, scrubOthers, naming } = reader
   const reply = said.kind === 'reply' ? said : said.of
   const isOwn = reply.agent === agent
   if (said.kind === 'reply' && isOwn) return addReply(into, said, reader)
-  const to = { scrub: overhears, naming }
+  const to = { scrub: scrubOthers, naming }
   // Others' results are words between the words of their agent; a reader of words only gets what it said when it had finished.
   if (said.kind === 'reply' && (history === 'all' || said.calls.length === 0))
     return addWords(into, replyBlocks(said, to).join('\n\n'))
@@ -183,7 +185,7 @@ function renderPart(
 
 function textFor(words: Words, reader: Reader): string {
   const { text, to, namedTo, isAttributed, isScrubbed, scrub } = words
-  const own = to === reader.agent ? reader.scrub : reader.overhears
+  const own = to === reader.agent ? reader.scrub : reader.scrubOthers
   const clean = isScrubbed ? scrubbedBy(text, scrub, own) : text
   if (namedTo !== undefined) return attributed(speakerOf(words, reader.naming), namedTo, clean)
   return isAttributed ? clean : markForeign(clean)

@@ -136,7 +136,7 @@ function spawnOf({ peer, map, message }: PeerMessage, sent: ExchangeMessage, { a
     generated: null,
     map,
     history: 'agent',
-    letter: { sent, reply: message.reply },
+    peerMessage: { sent, reply: message.reply },
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Problem } from '@witan/protocol'
 import type { CallPlace, EntryContent } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
-import { addRows, type OwnRows } from '../conversation/stretches.ts'
+import { addRows, type OwnRows } from '../conversation/batches.ts'
 import { SparseMap } from '../conversation/sparse-map.ts'
 import { type AgentCall, liveJob, type LiveJob, type ToolCall } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
@@ -186,7 +186,7 @@ function isProgress({ type, kind, body }: EntryContent): boolean {
 
 /** Opens or settles an interruption, changes a job, or refers to content, in the same append as the entry just recorded. */
 export function recordRows(job: Job, rows: OwnRows): void {
-  addRows(job.log.stretches.of(job.writer), rows)
+  addRows(job.log.batches.of(job.writer), rows)
 }
 
 /** Fails the run: aborts the effects under way; the loop closes the run at its next pass. */

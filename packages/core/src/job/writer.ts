@@ -1,7 +1,7 @@
 /** Stores what a job records, in order. A commit is awaited only before something becomes visible outside. */
 import type { CallPlace, Entry, EntryContent, Writable } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
-import type { Recorded, StretchWriter } from '../conversation/stretches.ts'
+import type { Recorded, BatchWriter } from '../conversation/batches.ts'
 import { errorText } from '../parameter/scrub.ts'
 import type { ConversationLog, Proposal } from '../conversation/log.ts'
 import type { Append, AppendResult, JobRow } from '../store/store.ts'
@@ -58,7 +58,7 @@ export class EntryMaker {
 }
 
 /** Writes the entries of one job in one epoch. */
-export class Writer implements StretchWriter {
+export class Writer implements BatchWriter {
   /** The pending commit of a result that must not repeat. No model call begins before it is durable [D4]. */
   settling: Promise<void> | null = null
   /** Whether everything that it recorded is on its way to the store. */
@@ -88,7 +88,7 @@ export class Writer implements StretchWriter {
     return this.#lastWrite
   }
 
-  /** Stores one stretch of what this job recorded. Called by the log, in the order of all stretches. */
+  /** Stores one batch of what this job recorded. Called by the log, in the order of all batches. */
   store(recorded: Recorded): void {
     this.isFlushed = true
     this.#lastWrite = this.#log.sync.append(memberOf(this.#log, this.#job, recorded), []).then(

@@ -29,9 +29,9 @@ async function scrubbedText(text: string, scrub: NonNullable<Scrubber>): Promise
   let clean = ''
   for (let from = 0; from < text.length; from += pieceLength) {
     if (from > 0) await nextTurn()
-    clean += pieces.take(text.slice(from, from + pieceLength))
+    clean += pieces.push(text.slice(from, from + pieceLength))
   }
-  return clean + pieces.rest()
+  return clean + pieces.flush()
 }
 
 /** The text of bytes that are UTF-8, else null. */

@@ -25,8 +25,8 @@ function scrubberFor(...values: readonly string[]): Exclude<Scrubber, null> {
 function inPieces(scrub: Exclude<Scrubber, null>, pieces: readonly string[]): string {
   const scrubber = scrub.inPieces()
   let clean = ''
-  for (const piece of pieces) clean += scrubber.take(piece)
-  return clean + scrubber.rest()
+  for (const piece of pieces) clean += scrubber.push(piece)
+  return clean + scrubber.flush()
 }
 
 function cut(text: string, places: readonly number[]): string[] {
@@ -69,12 +69,12 @@ test('[D15] a text in pieces is scrubbed as if it had come whole', async (contex
 
 test('[D15] text that no value begins with is passed on at once', () => {
   const scrubber = scrubberFor('employees/3-A').inPieces()
-  assert.equal(scrubber.take('Who is it? '), 'Who is it? ')
-  assert.equal(scrubber.take('It is emplo'), 'It is ')
-  assert.equal(scrubber.take('yment that '), 'employment that ')
-  assert.equal(scrubber.take('employees/3'), '')
-  assert.equal(scrubber.take('-A ends.'), '[hidden] ends.')
-  assert.equal(scrubber.rest(), '')
+  assert.equal(scrubber.push('Who is it? '), 'Who is it? ')
+  assert.equal(scrubber.push('It is emplo'), 'It is ')
+  assert.equal(scrubber.push('yment that '), 'employment that ')
+  assert.equal(scrubber.push('employees/3'), '')
+  assert.equal(scrubber.push('-A ends.'), '[hidden] ends.')
+  assert.equal(scrubber.flush(), '')
 })
 
 test('the work is linear in the text, however it is cut', () => {
@@ -93,8 +93,8 @@ test('the work is linear in the text, however it is cut', () => {
     const scrubber = createPieceScrubber(automaton, (text) => text)
     const text = piece.repeat(Math.ceil(50_000 / piece.length))
     const before = automaton.steps()
-    for (let at = 0; at < text.length; at += 3) scrubber.take(text.slice(at, at + 3))
-    scrubber.rest()
+    for (let at = 0; at < text.length; at += 3) scrubber.push(text.slice(at, at + 3))
+    scrubber.flush()
     const each = (automaton.steps() - before) / text.length
     assert.ok(each < 300, `${each} steps a character: ${values[0]?.slice(0, 20)} in ${piece}`)
   }

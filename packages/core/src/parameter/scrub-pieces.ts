@@ -5,9 +5,9 @@ import { type Span, settledSpansOf, spansOf } from './spans.ts'
 /** Scrubs one text, piece by piece. */
 export interface PieceScrubber {
   /** Takes the next piece and returns the clean text that nothing can change any more. */
-  take(piece: string): string
-  /** The clean rest, once the text has ended. */
-  rest(): string
+  push(piece: string): string
+  /** The rest of the clean text, once the text has ended. */
+  flush(): string
 }
 
 /** What may be the beginning of a value is held back. It is searched again only when it has grown by a quarter, so that the work stays linear. */
@@ -22,7 +22,7 @@ export function createPieceScrubber(
   let enough = 0
   let isLost = false
   return {
-    take(piece) {
+    push(piece) {
       if (isLost) return ''
       held += piece
       if (held.length < enough) return ''
@@ -33,7 +33,7 @@ export function createPieceScrubber(
       isLost = found.isLost
       return clean
     },
-    rest() {
+    flush() {
       const last = held
       held = ''
       return without(last, spansOf(last, automaton))

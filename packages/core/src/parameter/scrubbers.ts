@@ -13,7 +13,7 @@ export class Scrubbers {
   }
 
   /** For what an agent's model reads from another document. */
-  overhearing(declared: readonly Parameter[], bound: Bound): Scrubber {
+  ofOthers(declared: readonly Parameter[], bound: Bound): Scrubber {
     return declared.length === 0 ? null : this.#get(scrubbedInOthers(declared, bound), bound)
   }
 

@@ -55,19 +55,19 @@ export function outcomeOf(
   const more = spent.length === 0 ? {} : { spent }
   if (entry.type === 'error') {
     const { code, detail, bound } = entry.body
-    const took = bound === undefined ? {} : { took: bound }
+    const usedBound = bound === undefined ? {} : { usedBound: bound }
     return {
       kind: 'result',
       value: null,
       truncated: false,
       failure: { code: code as ErrorCode, detail },
-      ...took,
+      ...usedBound,
       ...more,
     }
   }
   const { result, truncated, bound } = entry.body
-  const took = bound === undefined ? {} : { took: bound }
-  return { kind: 'result', value: result, truncated, failure: null, ...took, ...more }
+  const usedBound = bound === undefined ? {} : { usedBound: bound }
+  return { kind: 'result', value: result, truncated, failure: null, ...usedBound, ...more }
 }
 
 /** The model call of a tool that the log holds. */

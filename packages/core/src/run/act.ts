@@ -216,7 +216,7 @@ async function invoke(
   const { caller, system } = toolsOf(toolCall.owner, job)
   const { signal } = controller
   const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.asked.id, arguments: args }
-  const took: string[] = []
+  const usedBound: string[] = []
   const context: ToolContext = {
     caller,
     signal,
@@ -226,13 +226,13 @@ async function invoke(
     artifacts: callArtifacts({ toolCall, job, signal }),
     hasRead: (id) => hasRead(toolCall.owner, system, id),
     commit: () => job.writer.commit(),
-    took(name) {
-      if (tool.uses?.includes(name) === false && !took.includes(name)) took.push(name)
+    noteBound(name) {
+      if (tool.uses?.includes(name) === false && !usedBound.includes(name)) usedBound.push(name)
     },
     ...(state === undefined ? undefined : { state }),
   }
   const outcome = await outcomeOf(tool, controller, () => tool.invoke(request, context))
-  return outcome.kind === 'pending' || took.length === 0 ? outcome : { ...outcome, took }
+  return outcome.kind === 'pending' || usedBound.length === 0 ? outcome : { ...outcome, usedBound }
 }
 
 /** Aborts the tool when its time is up. A throw becomes a failure that the model reads. A tool that ignores the abort is not waited for. */

@@ -192,14 +192,14 @@ export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutco
     const { code, detail } = outcome.failure
     const { scrub } = toolCall.owner
     const body = { code, detail: scrub === null ? detail : scrub(detail) }
-    const { took: bound } = outcome
+    const { usedBound: bound } = outcome
     record(job, place, { type: 'error', kind: 'tool', body: bound === undefined ? body : { ...body, bound } })
   }
 }
 
-function endOf({ value, truncated, took, handsTo, exitsLoop }: ResultOutcome, endsToolMode: boolean): ToolEndBody {
+function endOf({ value, truncated, usedBound, handsTo, exitsLoop }: ResultOutcome, endsToolMode: boolean): ToolEndBody {
   const body: Writable<ToolEndBody> = { result: value ?? null, truncated }
-  if (took !== undefined) body.bound = took
+  if (usedBound !== undefined) body.bound = usedBound
   if (endsToolMode) body.endsToolMode = true
   if (handsTo !== undefined) body.handsTo = handsTo
   if (exitsLoop === true) body.exitsLoop = true

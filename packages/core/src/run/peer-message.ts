@@ -14,7 +14,7 @@ import type { Spawn } from '../tool/waiting.ts'
 
 /** What the start of a call says of the message that it answers. */
 export function answeredMessage(
-  { sent, reply }: NonNullable<Spawn['letter']>,
+  { sent, reply }: NonNullable<Spawn['peerMessage']>,
   { job, parent, child }: { readonly job: Job; readonly parent: AgentCall; readonly child: Child },
 ): AnsweredMessage {
   const { id, protocol, revision, initiator, responder, name } = sent

@@ -10,7 +10,7 @@ const longest = 100_000
 
 /** The reasoning of one model call. */
 export interface Reasoning {
-  take(part: ReasoningPart): void
+  push(part: ReasoningPart): void
   /** Passes on what was held back, once the reply is whole. */
   end(): void
 }
@@ -26,7 +26,7 @@ export function createReasoning(call: AgentCall, { env, log }: Job, attempt: num
     env.hub.delta(log.state.channel, whole === undefined ? delta : { ...delta, whole })
   }
   return {
-    take({ text, restart }) {
+    push({ text, restart }) {
       if (restart !== undefined) {
         if (scrub !== null) scrubber = scrub.inPieces()
         left = longest
@@ -34,10 +34,10 @@ export function createReasoning(call: AgentCall, { env, log }: Job, attempt: num
       }
       const piece = text.slice(0, left)
       left -= piece.length
-      pass(scrubber === null ? piece : scrubber.take(piece))
+      pass(scrubber === null ? piece : scrubber.push(piece))
     },
     end() {
-      if (scrubber !== null) pass(scrubber.rest())
+      if (scrubber !== null) pass(scrubber.flush())
     },
   }
 }

@@ -56,9 +56,9 @@ export function startChild(of: ChildStart, job: Job): void {
     map: child.map,
   })
   const parameters = withGenerated(binding, child.generated)
-  const { letter, answer, overrides } = child
+  const { peerMessage, answer, overrides } = child
   const own = { agent: child.agent, parameters, call: callId, job: more.background === undefined ? parent.job : callId }
-  const exchange = letter === undefined ? undefined : answeredMessage(letter, { job, parent, child: own })
+  const exchange = peerMessage === undefined ? undefined : answeredMessage(peerMessage, { job, parent, child: own })
   const named = { agent: own.agent, parameters, call: callId, job: own.job, exchange, parentCall, branch }
   const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, named)
   const shown = startParameters(declared, parameters)
@@ -89,5 +89,5 @@ export function startChild(of: ChildStart, job: Job): void {
   if (more.passTakes !== undefined) body.passTakes = more.passTakes
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)
-  if (letter !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: letter.sent })
+  if (peerMessage !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: peerMessage.sent })
 }

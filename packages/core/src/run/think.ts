@@ -148,7 +148,7 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
       reasoning?.end()
       return part.reply
     }
-    if (part.type === 'reasoning') reasoning?.take(part)
+    if (part.type === 'reasoning') reasoning?.push(part)
     else if (!isForOutput) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })

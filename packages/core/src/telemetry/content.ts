@@ -117,7 +117,7 @@ function headOf(text: string, bytes: number, scrub: Scrubber): Head {
   const pieces = scrub.inPieces()
   let clean = ''
   for (let from = 0; from < enough && clean.length < bytes; from += pieceLength)
-    clean += pieces.take(text.slice(from, Math.min(from + pieceLength, enough)))
+    clean += pieces.push(text.slice(from, Math.min(from + pieceLength, enough)))
   // A text that was cut earlier may end in a part of a value, before its mark. Only the scrubber of complete texts finds it.
   return { text: plain(clean.includes('[cut: ') ? scrub(clean) : clean), whole: text }
 }

@@ -90,7 +90,7 @@ export function createProjection(job: string, source: TraceSource, { content, la
 
 function take(reading: Reading, entry: Entry): void {
   const { place } = entry
-  reading.content?.overhear(entry)
+  reading.content?.gatherFrom(entry)
   if (entry.type === 'start') {
     if (entry.kind === 'tool') toolStarted(reading, entry)
     else if (entry.body.background === undefined || place.call === reading.job) agentStarted(reading, entry)

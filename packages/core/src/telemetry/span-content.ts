@@ -10,7 +10,7 @@ import type {
   MessageBody,
   ModelEndBody,
 } from '@witan/protocol/entries'
-import { callersView, type Gathered, listenTo, overhear } from '../conversation/callers-view.ts'
+import { callersView, type Gathered, beginGathering, gatherFrom } from '../conversation/callers-view.ts'
 import { spanContent, spanField } from '../event/project.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
@@ -104,7 +104,7 @@ export class SpanContent {
       opening: before?.opening ?? { words, shared },
     }
     readers.set(place.call, reader)
-    listenTo(gathered, { place, body })
+    beginGathering(gathered, { place, body })
     const begin = () => {
       if (place.parentCall !== null && body.handOver === undefined) document.waiting.push(words)
       if (body.history === 'isolated') reader.from = document.lines.length
@@ -162,8 +162,8 @@ export class SpanContent {
   }
 
   /** Takes any entry: what callers read of their children may be more than the answer. */
-  overhear(entry: Entry): void {
-    if (this.#reading.gathered.size > 0) overhear(this.#reading.gathered, entry)
+  gatherFrom(entry: Entry): void {
+    if (this.#reading.gathered.size > 0) gatherFrom(this.#reading.gathered, entry)
   }
 
   /** A call is over. `asked` is the tool call that it answers, and who made it. */

@@ -10,7 +10,7 @@ import { spanIdOf, traceIdOf } from '../identity/trace.ts'
 import { chatty, conventional, type MessageForm } from './message-form.ts'
 import { mostInParcel } from './parcel-queue.ts'
 import { createProjection } from './projection.ts'
-import { sightOf, TraceScrubbers } from './sight.ts'
+import { traceValuesOf, TraceScrubbers } from './trace-values.ts'
 import type { Span } from './span.ts'
 import type { SpanLabels } from './span-label.ts'
 import type { EncodedSpans, SpanEncoder } from './span-encoder.ts'
@@ -204,7 +204,7 @@ export function contentFor(
   of: { readonly given: ConversationValues; readonly agents: AgentLookup; readonly form: MessageForm },
   scrubbers: TraceScrubbers,
 ): SpanContent {
-  const { bound, hidden } = sightOf(starts, of)
+  const { bound, hidden } = traceValuesOf(starts, of)
   return new SpanContent(scrubbers.of(hidden), { bound, form: of.form })
 }
 
@@ -212,10 +212,10 @@ export function contentFor(
 function filesFor(
   job: EndedJob,
   { entries, starts }: SeenEntries,
-  of: Parameters<typeof sightOf>[1] & Pick<FileSource, 'content'> & { readonly scrubbers: TraceScrubbers },
+  of: Parameters<typeof traceValuesOf>[1] & Pick<FileSource, 'content'> & { readonly scrubbers: TraceScrubbers },
 ): readonly TraceFile[] {
   if (!entries.some(({ type }) => type === 'artifact')) return []
-  return filesOf(job, entries, { scrub: of.scrubbers.of(sightOf(starts, of).hidden), content: of.content })
+  return filesOf(job, entries, { scrub: of.scrubbers.of(traceValuesOf(starts, of).hidden), content: of.content })
 }
 
 /** Counts the spans of a job that were dropped before they were made. */

@@ -17,7 +17,7 @@ export interface ResultOutcome {
   /** The tool's own model calls: logged with the outcome, and counted. */
   readonly spent?: readonly ModelSpending[]
   /** Names of bound values that it used besides those of its start. */
-  readonly took?: readonly string[]
+  readonly usedBound?: readonly string[]
   /** Recorded at the call of the agent that made the tool call. */
   readonly notice?: NoticeBody
   /** Set if it handed over: the agent that gets control. */

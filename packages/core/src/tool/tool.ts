@@ -74,7 +74,7 @@ export interface ToolContext {
   /** Stores what the call has recorded so far. */
   commit(): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
-  took(name: string): void
+  noteBound(name: string): void
   /** Set for a tool that calls a model itself (`modelCalls`); it passes this on with each call. */
   readonly state?: CallState
 }

@@ -8,7 +8,7 @@ export type Spawn = Pick<
   'agent' | 'message' | 'generated' | 'map' | 'history' | 'answer' | 'overrides'
 > & {
   /** Set for a message to a peer: the message, and the JSON Schema of its reply. */
-  readonly letter?: {
+  readonly peerMessage?: {
     readonly sent: ExchangeMessage
     readonly reply: Readonly<Record<string, unknown>> | null
   }

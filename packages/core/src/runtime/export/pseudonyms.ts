@@ -92,9 +92,9 @@ async function refuseHidden({ bytes, name }: StoredContent, all: Replacements): 
     let clean = ''
     for (let from = 0; from < text.length; from += pieceLength) {
       await nextTurn()
-      clean += pieces.take(text.slice(from, from + pieceLength))
+      clean += pieces.push(text.slice(from, from + pieceLength))
     }
-    if (clean + pieces.rest() !== text) throw holdsHidden(name)
+    if (clean + pieces.flush() !== text) throw holdsHidden(name)
   }
 }
 

@@ -190,7 +190,7 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
     artifacts: artifactsOf(playing),
     hasRead: () => true,
     commit: async () => {},
-    took: () => {},
+    noteBound: () => {},
   }
 }
 

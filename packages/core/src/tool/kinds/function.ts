@@ -73,7 +73,7 @@ function asTool(
           ? ({ ok: true, arguments: request.arguments } as const)
           : completed(tool, request.arguments, caller)
       if (!own.ok) return failed('TOOL_ARGS_INVALID', withoutBoundOnes(own.issues, values))
-      const run = functionRun({ tool, find, parameters: watched(values, on.took) }, request, on)
+      const run = functionRun({ tool, find, parameters: watched(values, on.noteBound) }, request, on)
       try {
         const value = await tool.execute(ownCopy(own.arguments), run.context)
         return run.waitsFor() ?? returned(tool.name, value)
@@ -105,14 +105,17 @@ function completed(tool: FunctionTool, args: Readonly<Record<string, unknown>>, 
 }
 
 /** The same values, and a callback for each read. The properties still list, copy and assign like ordinary ones. */
-function watched(values: Readonly<Record<string, unknown>>, took: (name: string) => void): Record<string, unknown> {
+function watched(
+  values: Readonly<Record<string, unknown>>,
+  noteBound: (name: string) => void,
+): Record<string, unknown> {
   const shown: Record<string, unknown> = {}
   for (const name of Object.keys(values)) {
     Object.defineProperty(shown, name, {
       enumerable: true,
       configurable: true,
       get() {
-        took(name)
+        noteBound(name)
         return values[name]
       },
       set: (value: unknown) =>

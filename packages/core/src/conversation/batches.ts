@@ -19,22 +19,22 @@ export interface OwnRows {
   readonly contents?: readonly ContentUse[]
 }
 
-/** Something that records and has its stretches stored, under its own fence. */
-export interface StretchWriter {
+/** Something that records and has its batches stored, under its own fence. */
+export interface BatchWriter {
   store(recorded: Recorded): void
 }
 
-interface Stretch {
-  readonly writer: StretchWriter
+interface Batch {
+  readonly writer: BatchWriter
   readonly recorded: Recorded
 }
 
-/** The stretches of a conversation: what one writer recorded in a row, before another one did. */
-export class Stretches {
-  #list: Stretch[] = []
+/** The batches of a conversation. A batch is what one writer recorded in a row, before another one did. */
+export class Batches {
+  #list: Batch[] = []
 
-  /** The open stretch of a writer: the last one if it is this writer's, else a new one. */
-  of(writer: StretchWriter): Recorded {
+  /** The open batch of a writer: the last one if it is this writer's, else a new one. */
+  of(writer: BatchWriter): Recorded {
     const last = this.#list.at(-1)
     if (last?.writer === writer) return last.recorded
     const recorded: Recorded = { entries: [], open: [], settle: [], jobs: [], contents: null }
@@ -42,18 +42,18 @@ export class Stretches {
     return recorded
   }
 
-  /** Takes out the last stretch if it is this writer's; else null. */
-  takeTail(writer: StretchWriter): Recorded | null {
+  /** Takes out the last batch if it is this writer's; else null. */
+  takeTail(writer: BatchWriter): Recorded | null {
     if (this.#list.at(-1)?.writer !== writer) return null
     return this.#list.pop()?.recorded ?? null
   }
 
   /** Puts back what `takeTail` gave. */
-  putBack(writer: StretchWriter, recorded: Recorded): void {
+  putBack(writer: BatchWriter, recorded: Recorded): void {
     this.#list.push({ writer, recorded })
   }
 
-  /** Gives all stretches to their writers, in order. */
+  /** Gives all batches to their writers, in order. */
   store(): void {
     const list = this.#list
     if (list.length === 0) return
@@ -62,7 +62,7 @@ export class Stretches {
   }
 }
 
-/** Adds rows to a stretch. */
+/** Adds rows to a batch. */
 export function addRows(to: Recorded, { open, settle, job, contents }: OwnRows): void {
   if (open !== undefined) to.open.push(open)
   if (settle !== undefined) to.settle.push(settle)

@@ -24,7 +24,7 @@ export class TraceScrubbers {
 const mostMade = 64
 
 /** What the calls of a trace bind, and what is hidden from one of them. */
-export interface Sight {
+export interface TraceValues {
   readonly bound: ReadonlyMap<string, Bound>
   readonly hidden: readonly ParameterValue[]
 }
@@ -33,10 +33,10 @@ export interface Sight {
  * Reads the starts of a trace's calls, parents first. A value is hidden if the conversation hides it, or if it is secret or hidden for
  * any agent of the trace. No span shows a hidden value, in anybody's words.
  */
-export function sightOf(
+export function traceValuesOf(
   starts: readonly Entry[],
   { given, agents }: { readonly given: ConversationValues; readonly agents: AgentLookup },
-): Sight {
+): TraceValues {
   const bound = new Map<string, Bound>()
   const hidden = new Set<ParameterValue>()
   for (const { value, hidden: isHidden } of given.values()) if (isHidden) hidden.add(value)
