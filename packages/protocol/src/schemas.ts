@@ -87,5 +87,5 @@ export {
 // events and usage
 export { eventPageSchema, eventSchema } from './event.ts'
 export { usageCountersSchema, usageSchema } from './usage.ts'
-export type { UsageDimension, UsageItem } from './usage-report.ts'
-export { usageDimensions, usageItemSchema } from './usage-report.ts'
+export type { UsageDimension, UsageItem } from './usage.ts'
+export { usageDimensions, usageItemSchema } from './usage.ts'

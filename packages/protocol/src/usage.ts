@@ -29,3 +29,14 @@ export type UsageCounters = z.infer<typeof usageCountersSchema>
 /** The sum over the complete tree and the complete run, and the same by agent path. */
 export const usageSchema = z.object({ ...counters, byAgent: z.record(z.string(), usageCountersSchema) })
 export type Usage = z.infer<typeof usageSchema>
+
+/** By what usage is listed. */
+export const usageDimensions = ['agent', 'conversation', 'user', 'model', 'day'] as const
+export type UsageDimension = (typeof usageDimensions)[number]
+
+/**
+ * The usage of one agent, conversation, user, model or day (`2026-11-25`, UTC). By model no calls of tools are counted: a tool belongs
+ * to an agent. The usage of a deleted conversation stays in all sums but its own [T27].
+ */
+export const usageItemSchema = z.object({ key: z.string(), ...usageCountersSchema.shape })
+export type UsageItem = z.infer<typeof usageItemSchema>

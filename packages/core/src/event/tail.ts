@@ -4,7 +4,6 @@ import type { Event } from '@witan/protocol'
 import type { Entry, ParticipantBody } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, type LogPlace, toDeltaEvent, toEvent } from './project.ts'
-import { liveEvent } from './shared.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { ReadBound } from '../store/row-page.ts'
 
@@ -191,4 +190,19 @@ class Inbox {
     }
     return this.#queue.items[this.#queue.head++] ?? null
   }
+}
+
+/** Each live event is made once; all readers in this process get the same frozen object. */
+const liveEvents = new WeakMap<Entry | Delta, Event>()
+
+/** The event of an entry or a delta from the hub. It is the same for all readers; the caller checks their access. */
+function liveEvent(item: Entry | Delta, of: LogPlace): Event {
+  const { conversation: conversationId } = of
+  const known = liveEvents.get(item)
+  // An entry may also be in the log of a fork.
+  if (known?.conversationId === conversationId) return known
+  const event = 'attempt' in item ? toDeltaEvent(item, conversationId, item.whole === true) : toEvent(item, of)
+  Object.freeze(event.content)
+  liveEvents.set(item, Object.freeze(event))
+  return event
 }

@@ -11,7 +11,7 @@ import type { FunctionTool } from '../tool/define-tool.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import { actionTools } from '../tool/kinds/action.ts'
 import { allowed } from '../tool/kinds/allowed-tools.ts'
-import { approved } from '../tool/kinds/approval.ts'
+import { approved, type ApprovalOptions } from '../tool/kinds/approval.ts'
 import { artifactTools } from '../tool/kinds/artifact.ts'
 import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
 import { functionTools } from '../tool/kinds/function.ts'
@@ -23,7 +23,6 @@ import { toolModeTools } from '../tool/kinds/tool-mode.ts'
 import { userTools } from '../tool/kinds/user.ts'
 import type { QuerySource } from '../tool/source.ts'
 import type { Caller, Tool, Toolset, ToolSource } from '../tool/tool.ts'
-import { approvalsOf } from './approval-predicates.ts'
 import type { RuntimeOptions, Source } from './options.ts'
 
 /** All tools as one source. Tools that an agent may want approved go through a gate; access to tools goes before it. */
@@ -106,4 +105,14 @@ export function collectTools(options: RuntimeOptions): ReadonlyMap<string, Funct
     tools.set(tool.name, tool)
   }
   return tools
+}
+
+/**
+ * Predicates by agent and tool. They apply to every revision of an agent with that id whose approval says `code`, whoever
+ * saved it.
+ */
+function approvalsOf(agents: readonly (Agent | object)[], report: ApprovalOptions['report']): ApprovalOptions {
+  const live = agents.filter((agent): agent is Agent => 'data' in agent && 'predicates' in agent)
+  const predicates = new Map(live.map((agent) => [agent.data.id, agent.predicates]))
+  return { predicate: (agent, tool) => predicates.get(agent)?.get(tool), report }
 }

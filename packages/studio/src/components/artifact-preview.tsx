@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { Artifact } from '@witan/protocol/entries'
 import { sizeText } from '@witan/protocol/files'
 import { useState } from 'react'
-import { readStart } from '../state/artifact-start.ts'
-import { artifactAddress, indented, previewKind } from '../state/artifacts.ts'
+import { artifactAddress, indented, previewKind, type TextStart } from '../state/artifacts.ts'
+import { witan } from '../state/witan.ts'
 import { Button } from './button.tsx'
 import { Markdown } from './markdown.tsx'
 import { LoadingNote, ProblemNote } from './note.tsx'
@@ -73,4 +73,24 @@ function Text({ artifact: { id, bytes }, kind }: TextProps) {
       {isCut && <p className="mt-1 text-xs text-muted">This is the beginning; the file has {sizeText(bytes)}.</p>}
     </div>
   )
+}
+
+/** How much of a text is read, in bytes. */
+const mostRead = 100_000
+
+/** Reads the beginning of an artifact, and no more than that. */
+async function readStart(id: string, signal: AbortSignal): Promise<TextStart> {
+  const { body } = await witan.artifacts.content(id, { signal })
+  const reader = (body as ReadableStream<Uint8Array> | null)?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  let left = mostRead
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    text += decoder.decode(part.value.subarray(0, left), { stream: true })
+    left -= part.value.byteLength
+    if (left >= 0) continue
+    await reader?.cancel()
+    return { text, isCut: true }
+  }
+  return { text: text + decoder.decode(), isCut: false }
 }

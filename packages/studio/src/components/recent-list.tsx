@@ -1,13 +1,12 @@
 /** Conversations as links, the latest first, each with its state; and the field that searches them. */
 import type { ConversationLine } from '@witan/protocol'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { toSegment } from '../state/address.ts'
 import { formatAgo } from '../state/format.ts'
 import { latestFirst, lineState } from '../state/line-state.ts'
 import { useConversations, useWaiting } from '../state/queries.ts'
 import { useNow } from '../state/use-now.ts'
-import { useSettled } from '../state/use-settled.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 import { Button } from './button.tsx'
 import { UnreadNote } from './note.tsx'
@@ -124,4 +123,16 @@ function RecentLine({ line, now, waits }: LineProps) {
       </Link>
     </li>
   )
+}
+
+const pauseMs = 200
+
+/** The value as it was when it last stood still. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), pauseMs)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
 }

@@ -1,10 +1,9 @@
 /** The frame of every page: where one can go, and whether a real model answers. */
 import { Link, Outlet } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { usePrincipal } from '../state/account.ts'
+import { signOut, usePrincipal } from '../state/account.ts'
 import { useConnection, wantedCredential } from '../state/connection.ts'
-import { Account } from './account.tsx'
-import { ConnectionNote } from './connection-note.tsx'
+import { Button } from './button.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 import { useAgents, useWaiting } from '../state/queries.ts'
 import { scriptedNotice } from '../state/scripted.ts'
@@ -125,5 +124,48 @@ function Sign() {
       <circle cx="4.9" cy="17.6" r="2.3" />
       <circle cx="19.1" cy="17.6" r="2.3" />
     </svg>
+  )
+}
+
+/** Who has signed in, and the way out; nothing for the one principal of a server of this machine. */
+function Account() {
+  const principal = usePrincipal()
+  if (principal === undefined || (principal.id === 'user:local' && principal.database === 'default')) return null
+  const { id, database, roles } = principal
+  return (
+    <div data-testid="account" className="ml-auto flex min-w-0 items-center gap-2 text-sm">
+      <span
+        className="min-w-0 truncate"
+        title={`${id} in the database ${database}; roles: ${roles.length === 0 ? 'none' : roles.join(', ')}`}
+      >
+        <span className="font-medium">{id.replace(/^user:/, '')}</span>
+        <span className="text-muted max-[40rem]:hidden"> in {database}</span>
+      </span>
+      <Button look="quiet" onClick={() => void signOut()}>
+        Sign out
+      </Button>
+    </div>
+  )
+}
+
+/** Says that the server does not answer just now, or asks who this is; nothing while it answers. The page below stays as it is. */
+function ConnectionNote() {
+  const connection = useConnection()
+  if (connection === 'locked')
+    return (
+      <div className="shrink-0 border-b border-wait-line bg-wait-soft px-4 py-3">
+        <SignInForm isKept />
+      </div>
+    )
+  if (connection === 'open') return null
+  return (
+    <p
+      role="status"
+      data-testid="reconnecting"
+      className="shrink-0 border-b border-wait-line bg-wait-soft px-4 py-2 text-wait"
+    >
+      <strong className="font-semibold">Reconnecting …</strong> The server does not answer. What you see and what you
+      typed stays, and everything goes on by itself once it is back.
+    </p>
   )
 }

@@ -3,7 +3,7 @@ import type { AgentGraph as Graph } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
 import type { ChangeVia } from '@witan/protocol/keys'
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense } from 'react'
+import { lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react'
 import { AgentOutline } from '../components/agent-outline.tsx'
 import { AgentSign } from '../components/agent-sign.tsx'
 import { buttonLook } from '../components/button.tsx'
@@ -17,7 +17,6 @@ import { usePrincipal } from '../state/account.ts'
 import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
 import { count, formatMoment } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
-import { useMedia } from '../state/use-media.ts'
 
 /** Where the drawing cannot be loaded, the list says the same. */
 const AgentGraph = lazy(() =>
@@ -320,5 +319,17 @@ function Acquaintances({ agentId }: { readonly agentId: string }) {
         )}
       </div>
     </section>
+  )
+}
+
+/** Follows the query while the page is open. */
+function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = window.matchMedia(query)
+      media.addEventListener('change', listener)
+      return () => media.removeEventListener('change', listener)
+    },
+    () => window.matchMedia(query).matches,
   )
 }
