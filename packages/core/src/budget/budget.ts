@@ -60,7 +60,7 @@ export type Allowance =
  * limit: every live call gets to answer after the last round of the tree [E24]. With `onExhausted: error` that limit fails
  * the run; the limits of the tree always do [C3].
  */
-export function spend(tree: TreeSpending, call: CallSpending, at: Circumstances): Allowance {
+export function allowModelCall(tree: TreeSpending, call: CallSpending, at: Circumstances): Allowance {
   const { limits, onExhausted } = tree.tree
   const spent = spentBy(tree, at.earlier)
   const most = Math.min(limits.maxModelCalls, at.maxModelCalls)

@@ -3,7 +3,7 @@ import { WitanError } from '@witan/protocol'
 import { type ConversationState, liveJob, type LiveJob } from '../conversation/state.ts'
 import type { JobKind, JobRow } from '../store/store.ts'
 import { type Accepted, type CommandContext, refusedError } from './accept.ts'
-import { deliver, follow, foreign } from './deliver.ts'
+import { deliver, follow, commandEntry } from './deliver.ts'
 import { notFound } from '../identity/not-found.ts'
 
 /** Which job to cancel, who cancels it, and whether a run's tasks are cancelled too. Tasks below a task always are [E57]. */
@@ -33,7 +33,7 @@ export async function cancelJob(
   const places = [job, ...below].map(({ root }) => root.place)
   const body = { by, tasks }
   const entries = places.map((place) =>
-    foreign(context, { place, job: place.call }, { type: 'cancel', kind: null, body }),
+    commandEntry(context, { place, job: place.call }, { type: 'cancel', kind: null, body }),
   )
   const result = await deliver(context, log, () => ({ jobs: places.map(({ call }) => call), entries, ifLastSeq }))
   if (result.ok) return follow(context, log, result)

@@ -55,7 +55,7 @@ export function follow(context: CommandContext, log: ConversationLog, stored: Ap
 }
 
 /** An entry that a command writes for a job. */
-export function foreign(
+export function commandEntry(
   { env }: CommandContext,
   at: { readonly place: CallPlace; readonly job: string },
   content: EntryContent,
@@ -69,7 +69,7 @@ export interface Settled {
   readonly settle: Settlement
 }
 
-/** Settles an open interruption of a toolCall. */
+/** Settles an open interruption of a tool call. */
 export function settlement(
   context: CommandContext,
   { toolCall, id }: { readonly toolCall: ToolCall; readonly id: string },
@@ -78,7 +78,7 @@ export function settlement(
   const kind = toolCall.interruptions.find((one) => one.id === id)?.kind
   const place = toolCall.place as CallPlace
   return {
-    entry: foreign(
+    entry: commandEntry(
       context,
       { place, job: toolCall.owner.job },
       { type: 'resolved', kind: null, body: { id, ...(kind && { kind }), ...to, ...(left && { left }) } },

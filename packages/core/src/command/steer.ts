@@ -17,7 +17,7 @@ import { withinLimit } from '../model/time-limit.ts'
 import { orAborted } from '../job/abort.ts'
 import type { Reservation } from '../store/reply-records.ts'
 import { type CommandContext, refusalError } from './accept.ts'
-import { deliver, foreign } from './deliver.ts'
+import { deliver, commandEntry } from './deliver.ts'
 import { notFound } from '../identity/not-found.ts'
 
 interface LiveTask {
@@ -50,7 +50,7 @@ export interface TaskMessage {
 }
 
 /** Appends the message, which the task reads at its next step. Waits for the first text that the task writes after reading it [E50]. */
-export async function sayTo(
+export async function messageTask(
   context: CommandContext,
   database: string,
   of: TaskMessage & { readonly signal: AbortSignal | null },
@@ -65,11 +65,11 @@ export async function sayTo(
     const text = attributed(of.from, place.author, words)
     const said = { place: { ...place, author: of.from }, job: place.call }
     const body = { author: of.from, text, id: of.key }
-    const entry = foreign(context, said, { type: 'message', kind: null, body })
+    const entry = commandEntry(context, said, { type: 'message', kind: null, body })
     const note = of.note && { ...of.note, text: null }
     const stored = await deliver(context, log, () => ({ jobs: [place.call], entries: [entry], note }))
     if (!stored.ok && stored.reason === 'reply-taken') throw refusalError(stored.reason, log.state.id)
-    if (!stored.ok) return sayTo(context, database, of) // the task has ended, or the conversation was deleted
+    if (!stored.ok) return messageTask(context, database, of) // the task has ended, or the conversation was deleted
     after = stored.before
   }
   if (of.waitMs === null) return { status: 'saved', reply: null }
@@ -94,19 +94,19 @@ function replyTo(
   const { env, store } = context
   const listener = new ReplyListener(of)
   const { leave } = env.hub.join(channelOf(database, conversation), listener)
-  const lift = env.clock.after(of.waitMs, () => listener.settle({ status: 'waiting', reply: null }))
+  const cancelTimer = env.clock.after(of.waitMs, () => listener.settle({ status: 'waiting', reply: null }))
   const giveUp = () => listener.settle({ status: 'waiting', reply: null })
   of.signal?.addEventListener('abort', giveUp, { once: true })
   void (async () => {
-    for await (const entry of entriesOf(store, { database, conversation, after: of.after })) listener.take(entry)
-    listener.live()
+    for await (const entry of entriesOf(store, { database, conversation, after: of.after })) listener.read(entry)
+    listener.startLive()
   })().catch((error: unknown) => {
     env.report(error)
     giveUp()
   })
   return listener.reply.finally(() => {
     leave()
-    lift()
+    cancelTimer()
     of.signal?.removeEventListener('abort', giveUp)
   })
 }
@@ -134,16 +134,16 @@ class ReplyListener {
 
   entries(entries: readonly Entry[]): void {
     if (this.#early !== null) this.#early.push(...entries)
-    else for (const entry of entries) this.take(entry)
+    else for (const entry of entries) this.read(entry)
   }
 
-  live(): void {
+  startLive(): void {
     const early = this.#early ?? []
     this.#early = null
     this.entries(early)
   }
 
-  take(entry: Entry): void {
+  read(entry: Entry): void {
     const { id, key, invocation, after } = this.#of
     // Entries before the message are ignored: readers may get them a second time.
     if (entry.place.invocation !== invocation || entry.seq <= after) return

@@ -5,7 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
 import { holds } from '../../../../test/support/seeds.ts'
 import { pageBound } from '../identity/page-bound.ts'
-import { type DocumentFold, emptyDocument, takeEntry } from './document.ts'
+import { type DocumentFold, emptyDocument, applyEntry } from './document.ts'
 import { assertWithin, type DocumentPage, type PageStart, pageOf, readCursor } from './document-page.ts'
 
 const path = 'chats/1'
@@ -23,7 +23,7 @@ function message(at: number, text: string, withCall = false): Omit<Entry & { typ
 function extend(document: DocumentFold, dates: readonly number[]): void {
   const before = document.messages.at(-1)?.seq ?? 0
   for (const [index, at] of dates.entries())
-    takeEntry(document, { ...message(at, `${at}`, at % 3 === 0), seq: before + 2 * (index + 1) })
+    applyEntry(document, { ...message(at, `${at}`, at % 3 === 0), seq: before + 2 * (index + 1) })
 }
 
 function documentOf(dates: readonly number[]): DocumentFold {

@@ -74,17 +74,17 @@ export function emptyDocument(path: string): DocumentFold {
 }
 
 /** Folds one entry of the conversation. Entries must come in order. */
-export function takeEntry(document: DocumentFold, entry: Entry): void {
+export function applyEntry(document: DocumentFold, entry: Entry): void {
   if (document.gathered.size > 0) gatherFrom(document.gathered, entry)
-  if (entry.type === 'start' && entry.kind === 'agent') takeStart(document, entry)
-  else if (entry.place.document === document.path) takeOwn(document, entry)
-  else takeChildEnd(document, entry)
+  if (entry.type === 'start' && entry.kind === 'agent') applyStart(document, entry)
+  else if (entry.place.document === document.path) applyOwn(document, entry)
+  else applyChildEnd(document, entry)
 }
 
-function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
+function applyStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
   const { place, body } = entry
   if (document.gathered.size > 0) beginGathering(document.gathered, { place, body })
-  if (place.document === document.path && body.handedFrom !== undefined) takeInitial(document, entry)
+  if (place.document === document.path && body.handedFrom !== undefined) applyInitial(document, entry)
   else if (place.document === document.path) {
     document.definition = { agent: body.agent, revision: body.revision }
     document.visible = body.parameters
@@ -95,18 +95,18 @@ function takeStart(document: DocumentFold, entry: Entry & { type: 'start'; kind:
       const text = soFar === '' ? body.message : `${soFar}\n\n${body.message}`
       say(document, entry, { role: 'user', author, to: body.agent, text, parts: partsOf(text) })
     }
-    takeInitial(document, entry)
-  } else takeChildStart(document, entry)
+    applyInitial(document, entry)
+  } else applyChildStart(document, entry)
 }
 
 /** The calls that an agent's start brings along. */
-function takeInitial(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
+function applyInitial(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
   const { place, body } = entry
   const initial = body.initial.map((call) => shownCall(document, call, place.call))
   if (initial.length > 0) call(document, entry, { author: body.agent, toolCalls: initial })
 }
 
-function takeChildStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
+function applyChildStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
   const { place, body } = entry
   const key = `${place.parentCall} ${body.toolCallId}`
   const asked = document.asked.get(key)
@@ -129,7 +129,7 @@ function isChildPath(path: string, other: string): boolean {
   return other.startsWith(`${path}/`) && !other.slice(path.length + 1).includes('/')
 }
 
-function takeChildEnd(document: DocumentFold, entry: Entry): void {
+function applyChildEnd(document: DocumentFold, entry: Entry): void {
   const asked = document.asked.get(document.answers.get(entry.place.call) ?? '')
   if (asked === undefined || entry.kind !== 'agent') return
   if (entry.type !== 'end' && entry.type !== 'error') return
@@ -141,7 +141,7 @@ function takeChildEnd(document: DocumentFold, entry: Entry): void {
   asked.cost.usage = usage
 }
 
-function takeOwn(document: DocumentFold, entry: Entry): void {
+function applyOwn(document: DocumentFold, entry: Entry): void {
   const { place } = entry
   if (entry.type === 'message') {
     // What peers say to each other stands in the start and the reply of the call that answers.
@@ -150,9 +150,9 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
     const { author, authorKind, text, files } = entry.body
     const kind = authorKind === undefined ? {} : { authorKind }
     say(document, entry, { role: 'user', author, ...kind, to: null, text, parts: partsOf(text, files) })
-    takeArtificial(document, entry)
-  } else if (entry.type === 'end' && entry.kind === 'model') takeReply(document, entry)
-  else if (entry.type === 'end' && entry.kind === 'agent') takeAnswer(document, entry)
+    applyArtificial(document, entry)
+  } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
+  else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
   } else if (entry.type === 'start' && entry.kind === 'tool') {
@@ -175,7 +175,7 @@ function takeOwn(document: DocumentFold, entry: Entry): void {
 }
 
 /** Artificial actions come after their message, as tool calls of the agent [Rb52]. */
-function takeArtificial(document: DocumentFold, entry: Entry & { type: 'message' }): void {
+function applyArtificial(document: DocumentFold, entry: Entry & { type: 'message' }): void {
   const { artificialActions } = entry.body
   if (artificialActions === undefined) return
   const toolCalls = artificialActions.map((one) => {
@@ -192,7 +192,7 @@ function call(document: DocumentFold, entry: Entry, of: Pick<KeptMessage, 'autho
   add(document, { seq, role: 'assistant', ...of, to: null, text: '', parts: [], usage: null, at })
 }
 
-function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 'model' }): void {
+function applyReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 'model' }): void {
   const { body, place, seq, at } = entry
   const usage = emptyCounters()
   addModelCall(usage, body.usage)
@@ -209,7 +209,7 @@ function takeReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: '
 }
 
 /** The answer of a workflow, as a message of it. */
-function takeAnswer(document: DocumentFold, { body, place, seq, at }: Entry & { type: 'end'; kind: 'agent' }): void {
+function applyAnswer(document: DocumentFold, { body, place, seq, at }: Entry & { type: 'end'; kind: 'agent' }): void {
   if (!document.workflows.has(place.call) || body.text === '') return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
   document.agents.add(place.author)

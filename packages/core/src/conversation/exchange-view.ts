@@ -16,26 +16,26 @@ interface Reading {
 /** The exchanges of the run, in the order of their beginning. */
 export async function exchangesOf(entries: AsyncIterable<Entry>, run: string): Promise<Exchange[]> {
   const reading: Reading = { found: new Map(), latest: new Map(), unsent: new Map(), sent: 0 }
-  for await (const entry of entries) if (entry.place.run === run) take(reading, entry)
+  for await (const entry of entries) if (entry.place.run === run) applyEntry(reading, entry)
   return [...reading.found.values()]
 }
 
-function take(reading: Reading, entry: Entry): void {
+function applyEntry(reading: Reading, entry: Entry): void {
   const { place, job } = entry
   if (entry.type === 'message' && entry.body.exchange !== undefined) {
-    takeMessage(reading, entry, { sent: entry.body.exchange, author: entry.body.author })
+    applyMessage(reading, entry, { sent: entry.body.exchange, author: entry.body.author })
   } else if (entry.type === 'start' && entry.kind === 'tool' && entry.body.exchange !== undefined) {
     const key = keyIn(job, entry.body.exchange)
     if (!reading.latest.has(key)) reading.latest.set(key, place.call)
     reading.unsent.set(place.call, { ...entry.body.exchange, key })
-  } else if (entry.type === 'error' && entry.kind === 'tool') takeError(reading, entry)
+  } else if (entry.type === 'error' && entry.kind === 'tool') applyError(reading, entry)
 }
 
 function keyIn(job: string, ends: Omit<ExchangeEnds, 'revision'>): string {
   return `${job} ${exchangeKey(ends)}`
 }
 
-function takeMessage(
+function applyMessage(
   reading: Reading,
   { seq, job }: Entry,
   { sent, author }: { readonly sent: ExchangeMessage; readonly author: string },
@@ -53,7 +53,7 @@ function takeMessage(
 
 const violations: ReadonlySet<string> = new Set(['PROTOCOL_VIOLATION', 'TOOL_ARGS_INVALID'])
 
-function takeError(reading: Reading, { seq, place, body }: Entry & { type: 'error' }): void {
+function applyError(reading: Reading, { seq, place, body }: Entry & { type: 'error' }): void {
   const unsent = reading.unsent.get(place.call)
   reading.unsent.delete(place.call)
   const id = reading.latest.get(unsent?.key ?? '')

@@ -17,7 +17,7 @@ export function askedView({ held: _, ...view }: RequiredBody): Interruption {
   return view
 }
 
-/** Folds an opened interruption: the call waits. A held call has no start yet, so its toolCall is found by the tool call id. */
+/** Folds an opened interruption: the call waits. A held call has no start yet, so the tool call is found by the model's id. */
 export function foldRequired(run: LiveJob | null, place: CallPlace, body: RequiredBody): void {
   const { held } = body
   const owner = run?.calls.get(place.parentCall ?? '')

@@ -23,7 +23,7 @@ import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
 import { foldExchange, noteUnsent } from './fold-exchange.ts'
 import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
-import { valuesAt, tightened } from './stored-values.ts'
+import { valuesAt, withHidden } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
 import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type ToolCall } from './state.ts'
 import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './fold-hand-over.ts'
@@ -117,7 +117,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'notice':
       if (run !== null) foldNotice(run, entry)
       if (entry.body.code === 'PARAMETERS_HIDDEN')
-        state.stored = tightened(state.stored, entry.body.hidden ?? [], entry.seq - 1)
+        state.stored = withHidden(state.stored, entry.body.hidden ?? [], entry.seq - 1)
       return
     case 'transfer':
       return foldTransfer(run, entry)

@@ -35,7 +35,7 @@ export function foldMessage(
   if (files !== undefined) waiting.files = files
   if (id !== undefined) waiting.id = id
   if (place.parentCall === null) noteSpeaker(state, body, waiting)
-  if (tasks !== undefined) waiting.reports = takeUnreported(state, tasks)
+  if (tasks !== undefined) waiting.reports = removeUnreported(state, tasks)
   document.inbox.push(waiting)
 }
 
@@ -65,7 +65,7 @@ function withMentions(text: string, files: readonly FileReference[]): string {
   return [...(text === '' ? [] : [text]), ...files.map(fileMention)].join('\n')
 }
 
-function takeUnreported(state: ConversationState, tasks: readonly string[]): EndedTask[] {
+function removeUnreported(state: ConversationState, tasks: readonly string[]): EndedTask[] {
   return tasks.flatMap((id) => {
     const ended = state.unreported.get(id)
     state.unreported.delete(id)

@@ -20,7 +20,7 @@ import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
 import type { Answer, CallAnswer } from '../tool/tool.ts'
 import type { Artifacts } from './fold-artifacts.ts'
-import type { Stored } from './stored-values.ts'
+import type { StoredValues } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
 import type { EndedTask, StartedTask } from './task-state.ts'
 import type { DocumentView } from './document-view.ts'
@@ -339,7 +339,7 @@ export interface ConversationState {
   readonly channel: string
   readonly rootAgent: string
   /** The conversation's values with their current flags, which the next run binds. */
-  stored: Stored
+  stored: StoredValues
   /** The values that the live or latest run binds. */
   conversationValues: ConversationValues
   readonly maxModelIterationsPerCall: number | null

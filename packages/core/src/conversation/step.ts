@@ -50,7 +50,7 @@ export function foldToolStart(run: LiveJob | null, entry: Entry & { body: ToolSt
   run?.toolCalls.set(entry.place.call, toolCall)
 }
 
-/** Folds a checkpoint: a saved note, or a resumed call. Sets the toolCall's epoch, so that a later owner knows the call ran in it. */
+/** Folds a checkpoint: a saved note, or a resumed call. Sets the tool call's epoch, so that a later owner knows the call ran in it. */
 export function foldCheckpoint(run: LiveJob | null, entry: Entry & { body: CheckpointBody }): void {
   const toolCall = run?.toolCalls.get(entry.place.call)
   if (toolCall === undefined) return

@@ -4,16 +4,16 @@ import type { ConversationValues } from '../parameter/parameter.ts'
 import type { ConversationRow } from '../store/store.ts'
 
 /** The values of a conversation with their current flags. `hiddenAfter` holds the last seq before a value was hidden later. */
-export interface Stored {
+export interface StoredValues {
   readonly conversationValues: ConversationValues
   readonly hiddenAfter: ReadonlyMap<string, number>
 }
 
 /** Shared: most conversations have no values. */
-const nothing: Stored = { conversationValues: new Map(), hiddenAfter: new Map() }
+const nothing: StoredValues = { conversationValues: new Map(), hiddenAfter: new Map() }
 
 /** The values from the row of a conversation. */
-export function storedOf(parameters: ConversationRow['parameters']): Stored {
+export function storedOf(parameters: ConversationRow['parameters']): StoredValues {
   const all = Object.entries(parameters)
   if (all.length === 0) return nothing
   return {
@@ -25,7 +25,7 @@ export function storedOf(parameters: ConversationRow['parameters']): Stored {
 }
 
 /** The same values, with these names hidden for every run that starts after `after`. Hidden values stay unchanged. */
-export function tightened(stored: Stored, names: readonly string[], after: number): Stored {
+export function withHidden(stored: StoredValues, names: readonly string[], after: number): StoredValues {
   const conversationValues = new Map(stored.conversationValues)
   const hiddenAfter = new Map(stored.hiddenAfter)
   for (const name of names) {
@@ -38,7 +38,7 @@ export function tightened(stored: Stored, names: readonly string[], after: numbe
 }
 
 /** The values that a run starting at `seq` binds. It keeps these flags to its end, as it keeps its revisions. */
-export function valuesAt({ conversationValues, hiddenAfter }: Stored, seq: number): ConversationValues {
+export function valuesAt({ conversationValues, hiddenAfter }: StoredValues, seq: number): ConversationValues {
   if (hiddenAfter.size === 0) return conversationValues
   const later = [...hiddenAfter].filter(([, after]) => after >= seq)
   if (later.length === 0) return conversationValues

@@ -20,7 +20,7 @@ export async function callTree(entries: AsyncIterable<Entry>, run: string): Prom
   let toolRounds = 0
   for await (const entry of entries) {
     if (entry.place.run !== run) continue
-    take(nodes, entry, open)
+    applyEntry(nodes, entry, open)
     if (isToolRound(entry)) toolRounds += 1
   }
   const root = nodes.get(run)
@@ -32,7 +32,7 @@ function isToolRound(entry: Entry): boolean {
 }
 
 /** `open` counts what each call waits for. */
-function take(nodes: Map<string, Node>, entry: Entry, open: Map<string, number>): void {
+function applyEntry(nodes: Map<string, Node>, entry: Entry, open: Map<string, number>): void {
   const { place } = entry
   const node = nodes.get(place.call)
   const at = new Date(entry.at).toISOString()

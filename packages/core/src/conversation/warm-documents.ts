@@ -1,6 +1,6 @@
 /** Keeps the folds of recently read documents, so that the next page reads only newer entries. */
 import type { Entry } from '@witan/protocol/entries'
-import { type DocumentFold, emptyDocument, takeEntry } from './document.ts'
+import { type DocumentFold, emptyDocument, applyEntry } from './document.ts'
 
 /** Stored entries of a conversation after a seq, in order. */
 export type ReadEntries = (of: {
@@ -83,7 +83,7 @@ export class WarmDocuments {
         if (!isSame) return false
         continue
       }
-      takeEntry(warm.fold, entry)
+      applyEntry(warm.fold, entry)
       warm.last = { seq: entry.seq, job: entry.job, appendNo: entry.appendNo }
     }
     return isSame

@@ -61,7 +61,7 @@ export interface Lifecycle {
   /** In no order. A list: a set that is emptied, as this one is after nearly every call, is made anew each time. */
   readonly modelCalls: OpenModelCall[]
   /** How many attempts made no progress, as stored. */
-  tries: number
+  attempts: number
   /** Whether the next progress must be stored, which resets the attempts. */
   isStuck: boolean
 }
@@ -105,7 +105,7 @@ export class Job {
       isEnding: false,
       unrepeatable: [],
       modelCalls: [],
-      tries: attempts,
+      attempts,
       isStuck,
     }
     this.writer = new Writer(
@@ -115,7 +115,7 @@ export class Job {
         refused: (reason) => stopJob(this, reason),
         made: (jobs) => env.launch(jobs, log),
         changed: (row) => {
-          this.lifecycle.tries = row.attempts
+          this.lifecycle.attempts = row.attempts
           this.lifecycle.isReleased = row.owner === null
         },
       },

@@ -69,7 +69,7 @@ function takeOut(calls: OpenModelCall[], one: OpenModelCall): boolean {
 }
 
 /** Notes that an earlier owner of the job may have had model calls under way: one of each agent that now waits for its model. */
-export function noteWaiting(job: Job): void {
+export function recordLostModelCalls(job: Job): void {
   for (const call of job.run.calls.values()) {
     if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || isAnswered(call)) continue
     const detail = 'The process that made the call has left it.'

@@ -1,7 +1,7 @@
 /** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
 import type { CallPlace } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
-import { spend } from '../budget/budget.ts'
+import { allowModelCall } from '../budget/budget.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
@@ -97,7 +97,7 @@ async function withinBudget(
   modelCall: OpenModelCall,
 ): Promise<ResultOutcome | PendingOutcome> {
   const { toolCall, job, controller } = invocation
-  const allowance = spend(job.run, toolCall.owner, circumstances(job))
+  const allowance = allowModelCall(job.run, toolCall.owner, circumstances(job))
   if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
   const outcome = await invoke(invocation, args, modelCall)
   if ('spent' in outcome && !controller.signal.aborted) modelCall.isAsking = false

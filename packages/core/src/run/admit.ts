@@ -63,7 +63,7 @@ interface Admission {
   readonly tools: CallTools
 }
 
-/** The prepared arguments of a toolCall, cached. After a restart they are prepared again from the same text. */
+/** The prepared arguments of a tool call, cached. After a restart they are prepared again from the same text. */
 export function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
   const known = job.cache.prepared.get(toolCall)
   if (known !== undefined) return known

@@ -4,7 +4,7 @@ import type { CallPlace, EntryContent, RequiredBody } from '@witan/protocol/entr
 import { askedView } from '../conversation/fold-interruptions.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
-import type { GatedCall, Passage, Tool } from '../tool/tool.ts'
+import type { GatedCall, GateResult, Tool } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import { type Job, record, recordRows } from '../job/job.ts'
 
@@ -82,7 +82,7 @@ export function passGate(
   toolCall: ToolCall,
   tool: Tool,
   prepared: PreparedArguments & { readonly ok: true },
-): Passage & { readonly raw?: unknown } {
+): GateResult & { readonly raw?: unknown } {
   const { gate } = tool
   if (gate === undefined) return prepared
   const { passed } = toolCall

@@ -1,7 +1,7 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
 import type { Writable } from '@witan/protocol/entries'
 import { type Problem, problem, type UsageCounters } from '@witan/protocol'
-import { type Allowance, type Circumstances, spend } from '../budget/budget.ts'
+import { type Allowance, type Circumstances, allowModelCall } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { modelView } from '../conversation/view.ts'
@@ -107,7 +107,7 @@ function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
     isToolless,
     isForOutput,
   }
-  return { allowance: spend(job.run, spending, at), isForOutput, isToolless }
+  return { allowance: allowModelCall(job.run, spending, at), isForOutput, isToolless }
 }
 
 /** The model of a call with its configured fallbacks, each with the files of the messages; null if the model is not configured. */

@@ -1,7 +1,7 @@
 /** Shortens a history that is too long before a model call, with or without a summary [Rb38, Rb39]. */
 import type { ModelEndBody } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
-import { spend } from '../budget/budget.ts'
+import { allowModelCall } from '../budget/budget.ts'
 import { type Cut, lastSeqBefore, summaryTokens, transcriptOf } from '../conversation/cut.ts'
 import {
   type Model,
@@ -24,7 +24,9 @@ type Summarize = NonNullable<Cut['summarize']>
 export function affordsTwo(call: AgentCall, job: Job): boolean {
   const { agent, iterations, uncountedIterations } = call
   const twice = { ...job.run, modelCalls: job.run.modelCalls + 1 }
-  return spend(twice, { agent, iterations: iterations - uncountedIterations }, circumstances(job)).kind === 'tools'
+  return (
+    allowModelCall(twice, { agent, iterations: iterations - uncountedIterations }, circumstances(job)).kind === 'tools'
+  )
 }
 
 /** Records the cut and returns true. If no summary can be made, the history stays, a notice says so, and the run continues. */

@@ -3,7 +3,7 @@ import type { Task } from '@witan/protocol'
 import type { CommandContext } from '../command/accept.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { isTextAndError } from '../conversation/callers-view.ts'
-import { progressOf, sayTo } from '../command/steer.ts'
+import { progressOf, messageTask } from '../command/steer.ts'
 import type { TaskAbout } from '../job/task.ts'
 import { taskOf } from './jobs.ts'
 import type { TaskControl } from '../task/control.ts'
@@ -24,7 +24,7 @@ export function taskControl(context: () => CommandContext): TaskControl {
   return {
     find,
     message: (caller, { id, text, wait, key }, signal) =>
-      sayTo(context(), caller.database, {
+      messageTask(context(), caller.database, {
         id,
         text,
         written: true,

@@ -5,7 +5,7 @@ import { plainDetail } from '@witan/protocol/entries'
 import { taskMessageSchema, taskQuestionSchema } from '@witan/protocol/schemas'
 import { ModelCallError } from '../model/model.ts'
 import { cancelJob } from '../command/cancel.ts'
-import { progressOf, sayTo } from '../command/steer.ts'
+import { progressOf, messageTask } from '../command/steer.ts'
 import { parseBody } from './body.ts'
 import type { TaskControls } from './contract.ts'
 import { taskOf } from './jobs.ts'
@@ -44,7 +44,7 @@ export function taskControls(scope: Scope): TaskControls {
       const waitMs = mode === 'send' ? null : timeoutSeconds * 1000
       const from = principal.id.replace(/^user:/, '')
       const key = note === undefined ? parts.env.ids.call() : sameWords(note.key)
-      return sayTo(parts, database, { id, from, text, written: false, key, waitMs, note, signal: null })
+      return messageTask(parts, database, { id, from, text, written: false, key, waitMs, note, signal: null })
     },
     async progress(id, question) {
       await ready()

@@ -91,7 +91,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const metrics = options.telemetry?.metrics === true ? createMetrics() : null
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const env: Environment = change({
-    hasCapacity: () => worker.capacity.left() > 0,
+    hasCapacity: () => worker.capacity.remaining() > 0,
     launch: (jobs, log) => {
       for (const job of jobs) worker.run(job, log)
     },

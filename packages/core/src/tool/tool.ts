@@ -105,7 +105,7 @@ export interface GatedCall {
 }
 
 /** Whether a call continues, and with which arguments; or why not, as text for its model. */
-export type Passage =
+export type GateResult =
   | { readonly ok: true; readonly arguments: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly code: ErrorCode; readonly detail: string }
 
@@ -118,7 +118,7 @@ export interface Gate {
   ask(call: GatedCall): InterruptionDraft | null
   /** True if `ask` may let a call pass. A call that started without being asked about is not asked about later. */
   readonly isConditional: boolean
-  pass(call: GatedCall, asked: Interruption, answer: Answer): Passage
+  pass(call: GatedCall, asked: Interruption, answer: Answer): GateResult
 }
 
 interface ToolBase {

@@ -6,9 +6,9 @@ import { mostInARow } from './drive.ts'
 /** The capacity of one process. */
 export interface Capacity {
   /** How many more jobs may begin here. A 0 is remembered as left work, which `isFreeAgain` reports. */
-  left(): number
+  remaining(): number
   /** Notes that there may be more due jobs than were claimed. */
-  leave(): void
+  noteLeftWork(): void
   /** Whether left work may now begin; true only once. */
   isFreeAgain(): boolean
   /**
@@ -23,16 +23,16 @@ export interface Capacity {
 /** Capacity for `most` jobs; `live` are the ones that run now. */
 export function createCapacity(live: ReadonlyMap<string, Job>, most: number): Capacity {
   let wasLeft = false
-  const leave = () => {
+  const noteLeftWork = () => {
     wasLeft = true
   }
   return {
-    left() {
+    remaining() {
       const left = Math.max(0, most - live.size)
-      if (left === 0) leave()
+      if (left === 0) noteLeftWork()
       return left
     },
-    leave,
+    noteLeftWork,
     isFreeAgain() {
       if (!wasLeft || live.size >= most) return false
       wasLeft = false
@@ -46,6 +46,6 @@ export function createCapacity(live: ReadonlyMap<string, Job>, most: number): Ca
   }
 }
 
-function isOnLastTry({ lifecycle: { tries, stopped } }: Job): boolean {
-  return tries === mostInARow && stopped === null
+function isOnLastTry({ lifecycle: { attempts, stopped } }: Job): boolean {
+  return attempts === mostInARow && stopped === null
 }

@@ -6,7 +6,7 @@ import { faultPoint } from '../identity/fault-point.ts'
 import type { JobRow } from '../store/store.ts'
 import type { RunTracker } from '../task/tracker.ts'
 import { failRun, isOurs, Job, record, release, whereOf, workedMs } from '../job/job.ts'
-import { noteWaiting } from '../job/lost-calls.ts'
+import { recordLostModelCalls } from '../job/lost-calls.ts'
 import { advance } from '../run/loop.ts'
 import { recordTask } from '../job/task.ts'
 
@@ -28,13 +28,13 @@ export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
   if (job.lifecycle.stopped !== null || !isOurs(job)) return
   if (row.kind === 'task' && job.run.loggedStatus !== 'running') recordTask(job, 'running')
   if (row.attempts <= 1) {
-    if (wasHere) noteWaiting(job)
+    if (wasHere) recordLostModelCalls(job)
     return
   }
   const { attempts: attempt } = row
   const detail = `A worker was lost; attempt ${attempt} goes on from the log.`
   record(job, job.run.root.place, { type: 'notice', kind: null, body: { code: 'RUN_RECOVERED', detail, attempt } })
-  noteWaiting(job)
+  recordLostModelCalls(job)
   faultPoint('taken-over')
   const isStuck = row.attempts > mostInARow
   if (!isStuck && job.run.recovered < mostInAll) return
@@ -102,7 +102,7 @@ async function abandon(job: Job, { context, error }: { context: DriveContext; er
     while (log.proposals.pending !== null) await log.proposals.pending
     if (liveJob(log.state, job.identity.id) === null) return null
     const again = new Job(job.env, log, { ...job.identity, again: true })
-    noteWaiting(again)
+    recordLostModelCalls(again)
     failRun(again, toProblem(error))
     return await advanceAndReport(again, context).finally(() => release(again))
   } catch (second) {

@@ -98,11 +98,11 @@ export class Worker {
   claim(): Promise<void> {
     this.#claiming = this.#claiming.then(async () => {
       const { env, store, takesWork } = this.#context
-      const limit = Math.min(claimAtOnce, this.capacity.left())
+      const limit = Math.min(claimAtOnce, this.capacity.remaining())
       if (this.#closed || this.capacity.isHolding || limit === 0 || !takesWork) return
       const claimed = await store.claimJobs({ owner: env.owner, leaseMs: env.leaseMs, limit })
       if (claimed.length > 0) faultPoint('claimed')
-      if (claimed.length === limit) this.capacity.leave()
+      if (claimed.length === limit) this.capacity.noteLeftWork()
       const held = this.capacity.mustWait(claimed)
       if (held.length > 0) {
         this.capacity.isHolding = true

@@ -8,7 +8,7 @@ import { validatorOf } from '../../model/json-schema.ts'
 import type { ApprovalPredicate, ApprovalTerms } from '../approval.ts'
 import { callDigest } from '../digest.ts'
 import type { JsonSchema } from '../schema.ts'
-import type { Answer, Caller, Gate, GatedCall, Passage, Tool, ToolSource } from '../tool.ts'
+import type { Answer, Caller, Gate, GatedCall, GateResult, Tool, ToolSource } from '../tool.ts'
 
 /** What the approval gates of a runtime need. */
 export interface ApprovalOptions {
@@ -134,7 +134,7 @@ function gateOf(
   }
 }
 
-function pass(call: GatedCall, asked: Interruption, answer: Answer): Passage {
+function pass(call: GatedCall, asked: Interruption, answer: Answer): GateResult {
   if ('error' in answer) {
     const why = answer.lapsed === 'expired' ? 'nobody approved it in time' : answer.error
     return {
@@ -156,7 +156,7 @@ interface ApprovalValue {
   readonly reason?: string
 }
 
-function denied(reason = ''): Passage {
+function denied(reason = ''): GateResult {
   const why = reason.trim() === '' ? 'a person did not allow this call; it was not run' : reason
   return { ok: false, code: 'APPROVAL_DENIED', detail: `denied: ${why}` }
 }
