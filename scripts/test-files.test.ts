@@ -29,13 +29,20 @@ for (const isolation of ['none', 'process']) {
       'one.test.mjs': "import { test } from 'node:test'\ntest('it holds', () => {})\n",
       'none.test.mjs': 'export const nothing = 0\n',
     }
-    assert.deepEqual(said(context, isolation, texts), new Set(['test one.test.mjs']))
+    assert.deepEqual(said(context, isolation, texts), new Set(['test one.test.mjs', 'passed 2']))
   })
 }
 
 test('a test that failed is named with its file, and the suite around it is not', (context) => {
   const text =
     "import { describe, test } from 'node:test'\ndescribe('all', () => test('one and\\none', () => { throw new Error() }))\n"
-  const lines = new Set(['test bad.test.mjs', 'fail bad.test.mjs one and one'])
+  const lines = new Set(['test bad.test.mjs', 'fail bad.test.mjs one and one', 'passed 0'])
   assert.deepEqual(said(context, 'none', { 'bad.test.mjs': text }), lines)
+})
+
+test('a test that did not run is named with its reason', (context) => {
+  const text =
+    "import { test } from 'node:test'\ntest('one', { skip: 'no disk' }, () => {})\ntest('two', { skip: true }, () => {})\ntest('three')\n"
+  const skipped = ['skip a.test.mjs one: no disk', 'skip a.test.mjs two: without a reason']
+  assert.deepEqual(said(context, 'none', { 'a.test.mjs': text }), new Set(['test a.test.mjs', ...skipped, 'passed 1']))
 })

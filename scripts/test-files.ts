@@ -1,6 +1,6 @@
 /**
- * A reporter of node:test, for the program that runs the suites: `test PATH` for each file that reported a test or a suite of its own, and
- * `fail PATH NAME` for each test that failed, one a line.
+ * A reporter of node:test, for the program that runs the suites: `test PATH` for each file that reported a test or a suite of its own,
+ * `fail PATH NAME` for each test that failed, `skip PATH NAME: REASON` for each that did not run, and `passed COUNT`, one a line.
  */
 import { relative, resolve } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
@@ -8,12 +8,14 @@ import type { TestEvent } from 'node:test/reporters'
 /** Node reports a file without tests as a test that has the file's path as its name. */
 export default async function* testFiles(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
+    if (event.type === 'test:summary' && event.data.file === undefined) yield `passed ${event.data.counts.passed}\n`
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue
-    const { file, name } = event.data
+    const { file, name, skip } = event.data
+    const place = `${relative('.', file ?? '')} ${name.replaceAll('\n', ' ')}`
     if (file !== undefined && resolve(name) !== file) yield `test ${file}\n`
     // A suite fails when one of its tests does; only the test says what failed.
-    if (event.type === 'test:fail' && !hasFailedParts(event.data.details.error))
-      yield `fail ${relative('.', file ?? '')} ${name.replaceAll('\n', ' ')}\n`
+    if (event.type === 'test:fail' && !hasFailedParts(event.data.details.error)) yield `fail ${place}\n`
+    if (skip !== undefined && skip !== false) yield `skip ${place}: ${skip === true ? 'without a reason' : skip}\n`
   }
 }
 
