@@ -1,6 +1,7 @@
 /** The corpus: every input that is played. */
 import { audits } from './rows/audits.ts'
 import { definitions } from './rows/definitions.ts'
+import { importing } from './rows/imports.ts'
 import { pages } from './rows/pages.ts'
 import { replies } from './rows/replies.ts'
 import { servers } from './rows/server.ts'
@@ -8,4 +9,13 @@ import { texts } from './rows/texts.ts'
 import { tools } from './rows/tools.ts'
 import type { Row } from './support/row.ts'
 
-export const rows: readonly Row[] = [...texts, ...replies, ...tools, ...servers, ...definitions, ...pages, ...audits]
+export const rows: readonly Row[] = [
+  ...texts,
+  ...replies,
+  ...tools,
+  ...servers,
+  ...definitions,
+  ...pages,
+  ...importing,
+  ...audits,
+]

@@ -12,7 +12,7 @@ export const maxDefinitionValues = 15_000
 export type FreeKeys = Readonly<Record<string, true | readonly string[]>>
 
 /** What keeps a definition from being read. */
-export type DefinitionExcess = 'depth' | 'values'
+type DefinitionExcess = 'depth' | 'values'
 
 /** Values between two pauses: looking at them takes less than a millisecond. */
 const pieceValues = 2_000

@@ -65,7 +65,7 @@ export async function* readExport(
       const { database } = line
       const { number } = reader
       const snapshot = await reader.snapshot(line)
-      arriving(database, snapshot)
+      await arriving(database, snapshot)
       await refuseUnfoldable(database, snapshot, { known, isReplay, firstLine: number + 1 })
       counts.conversations += 1
       yield { kind: 'conversation', database, snapshot }

@@ -1,54 +1,83 @@
 /** Moves a conversation from one store to another, the same for every driver. */
 import { WitanError } from '@witan/protocol'
-import { artifactRows } from './artifact-records.ts'
+import { pause } from '../identity/turn.ts'
+import { digestInParts } from './contents.ts'
 import { arrivedJob, isLive } from './job-change.ts'
-import { digestOf } from './contents.ts'
 import type { ConversationRow, ConversationSnapshot, JobRow, StoredContent } from './store.ts'
 
-/** The rows as the importing store keeps them, in its `database`. Throws `BODY_INVALID` if they do not belong together. */
-export function arriving(database: string, snapshot: ConversationSnapshot): ConversationSnapshot {
+/** Rows between two pauses. */
+const pieceRows = 2_000
+
+/**
+ * The rows as the importing store keeps them, in its `database`. Throws `BODY_INVALID` if they do not belong together. Gives way to other
+ * work.
+ */
+export async function arriving(database: string, snapshot: ConversationSnapshot): Promise<ConversationSnapshot> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const conversation = row.id
-  if (entries.length !== row.lastSeq || entries.some(({ seq }, index) => seq !== index + 1)) {
+  const isInOrder = await every(entries, ({ seq }, index) => seq === index + 1)
+  if (entries.length !== row.lastSeq || !isInOrder)
     throw brokenError(conversation, `its entries are not those from 1 to ${row.lastSeq}, in order`)
-  }
-  if (hasRepeats(jobs.map(({ id }) => id))) throw brokenError(conversation, 'two of its jobs have one id')
-  if (hasRepeats(interruptions.map(({ view }) => view.id))) {
+  if (await hasRepeats(jobs, ({ id }) => id)) throw brokenError(conversation, 'two of its jobs have one id')
+  if (await hasRepeats(interruptions, ({ view }) => view.id))
     throw brokenError(conversation, 'two of its interruptions have one id')
-  }
-  if (jobs.filter((job) => job.kind === 'run' && isLive(job)).length > 1) {
+  if (jobs.filter((job) => job.kind === 'run' && isLive(job)).length > 1)
     throw brokenError(conversation, 'two of its runs are live')
-  }
-  if (hasRepeats(participants.map(({ user }) => user))) throw brokenError(conversation, 'it has a person twice')
-  assertContents(snapshot, contents)
+  if (await hasRepeats(participants, ({ user }) => user)) throw brokenError(conversation, 'it has a person twice')
+  await assertContents(snapshot, contents)
   return {
     row: { ...row, database },
     entries,
-    jobs: jobs.map((job) => ({ ...arrivedJob(job), database, conversation })),
-    interruptions: interruptions.map((one) => ({ ...one, database, conversation })),
+    jobs: await all(jobs, (job) => ({ ...arrivedJob(job), database, conversation })),
+    interruptions: await all(interruptions, (one) => ({ ...one, database, conversation })),
     ...(contents.length === 0 ? {} : { contents }),
     ...(participants.length === 0 ? {} : { participants }),
   }
 }
 
 /** The content that the messages refer to is there, and is what its digest says. */
-function assertContents({ row, entries }: ConversationSnapshot, contents: readonly StoredContent[]): void {
+async function assertContents(
+  { row, entries }: ConversationSnapshot,
+  contents: readonly StoredContent[],
+): Promise<void> {
   const digests = new Set(contents.map(({ digest }) => digest))
   if (digests.size < contents.length) throw brokenError(row.id, 'it has the same content twice')
-  if (contents.some(({ digest, bytes }) => digestOf(bytes) !== digest))
-    throw brokenError(row.id, 'its content does not have the digest that is stated')
-  for (const { type, body } of entries) {
+  for (const { digest, bytes } of contents) {
+    await pause()
+    if ((await digestInParts(bytes)) !== digest)
+      throw brokenError(row.id, 'its content does not have the digest that is stated')
+  }
+  const artifacts = new Set<string>()
+  const isWhole = await every(entries, ({ type, body }) => {
     if (type === 'message' && body.files?.some(({ digest }) => !digests.has(digest)))
       throw brokenError(row.id, 'the content of a file is missing')
-    if (type === 'artifact' && !digests.has(body.digest))
-      throw brokenError(row.id, 'the content of an artifact is missing')
-  }
-  if (hasRepeats(artifactRows(entries, 0).map(({ id }) => id)))
-    throw brokenError(row.id, 'two of its artifacts have one id')
+    if (type !== 'artifact') return true
+    if (!digests.has(body.digest)) throw brokenError(row.id, 'the content of an artifact is missing')
+    const isNew = !artifacts.has(body.id)
+    artifacts.add(body.id)
+    return isNew
+  })
+  if (!isWhole) throw brokenError(row.id, 'two of its artifacts have one id')
 }
 
-function hasRepeats(ids: readonly string[]): boolean {
-  return new Set(ids).size !== ids.length
+async function every<Row>(rows: readonly Row[], holds: (row: Row, index: number) => boolean): Promise<boolean> {
+  for (const [index, row] of rows.entries()) {
+    if (index % pieceRows === 0) await pause()
+    if (!holds(row, index)) return false
+  }
+  return true
+}
+
+async function hasRepeats<Row>(rows: readonly Row[], idOf: (row: Row) => string): Promise<boolean> {
+  const ids = new Set<string>()
+  await every(rows, (row) => ids.add(idOf(row)) !== null)
+  return ids.size !== rows.length
+}
+
+async function all<Row, Made>(rows: readonly Row[], make: (row: Row) => Made): Promise<readonly Made[]> {
+  const made: Made[] = []
+  await every(rows, (row) => made.push(make(row)) > 0)
+  return made
 }
 
 function brokenError(conversation: string, why: string): WitanError {

@@ -2,6 +2,7 @@
 import type { Entry, Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import { localPrincipal } from '../identity/principal.ts'
+import { pause } from '../identity/turn.ts'
 import type { UsageRow, UsageSums } from './usage-records.ts'
 
 /** For whom an entry counts. */
@@ -34,8 +35,8 @@ export function countsAsUsage({ type, kind, body }: Entry): boolean {
 
 /** The usage in the entries that were added. Rows are made when they are read, since most entries change a sum that is there. */
 export class UsageCount {
-  readonly #users = new Map<string, DaySums[]>()
-  readonly #conversations = new Map<string, DaySums[]>()
+  readonly #users = new Map<string, SumsList>()
+  readonly #conversations = new Map<string, SumsList>()
 
   /** How many conversations have used something. */
   get conversations(): number {
@@ -48,6 +49,15 @@ export class UsageCount {
     const day = dayOf(entry.at)
     addEntry(sumsOf(this.#users, user, { agent: entry.place.author, model: modelOf(entry), day }), entry)
     addEntry(sumsOf(this.#conversations, conversation, { agent: '', model: null, day }), entry)
+  }
+
+  /** Adds what another count has. */
+  merge(other: UsageCount): void {
+    for (const [mine, others] of [
+      [this.#users, other.#users],
+      [this.#conversations, other.#conversations],
+    ] as const)
+      for (const [key, { all }] of others) for (const one of all) addSums(sumsOf(mine, key, one), one)
   }
 
   /** Forgets a conversation. What it used stays in the sums of others. */
@@ -68,9 +78,9 @@ export class UsageCount {
         addSums(row, by === 'model' ? { ...sums, toolCalls: 0 } : sums)
       }
     }
-    for (const [user, all] of this.#users)
+    for (const [user, { all }] of this.#users)
       for (const one of all) add(one, { agent: one.agent, day: '', model: one.model, user })
-    for (const [conversation, all] of this.#conversations) for (const one of all) add(one, { conversation })
+    for (const [conversation, { all }] of this.#conversations) for (const one of all) add(one, { conversation })
     return [...rows.values()].sort(inOrder)
   }
 }
@@ -88,17 +98,47 @@ interface SumsOf {
   readonly day: number
 }
 
+/** The sums of one user or conversation, in the order in which they began; and, once they are many, each by what it is of. */
+interface SumsList {
+  readonly all: DaySums[]
+  places: Map<string, DaySums> | null
+}
+
+/** A list of so many is looked through. */
+const shortList = 16
+
 /** The sums of this agent, model and day; without a model the latest ones. They come last if they are new. */
-function sumsOf(all: Map<string, DaySums[]>, key: string, { agent, model, day }: SumsOf): DaySums {
-  const known = all.get(key) ?? []
-  if (known.length === 0) all.set(key, known)
-  for (let at = known.length - 1; at >= 0; at -= 1) {
-    const one = known[at] as DaySums
-    if (one.agent === agent && one.day === day && (model === undefined || one.model === model)) return one
-  }
+function sumsOf(lists: Map<string, SumsList>, key: string, { agent, model, day }: SumsOf): DaySums {
+  const list = lists.get(key) ?? { all: [], places: null }
+  if (list.all.length === 0) lists.set(key, list)
+  if (list.all.length > shortList && list.places === null) list.places = placesIn(list.all)
+  const { all, places } = list
+  const name = placeName({ agent, model, day })
+  const known = places === null ? all.findLast((one) => isOf(one, { agent, model, day })) : places.get(name)
+  if (known !== undefined) return known
   const fresh = { ...noSums, agent, model: model ?? null, day }
-  known.push(fresh)
+  all.push(fresh)
+  if (places !== null) notePlace(places, fresh)
   return fresh
+}
+
+function isOf(one: DaySums, { agent, model, day }: SumsOf): boolean {
+  return one.agent === agent && one.day === day && (model === undefined || one.model === model)
+}
+
+function placesIn(all: readonly DaySums[]): Map<string, DaySums> {
+  const places = new Map<string, DaySums>()
+  for (const one of all) notePlace(places, one)
+  return places
+}
+
+function notePlace(places: Map<string, DaySums>, one: DaySums): void {
+  places.set(placeName(one), one)
+  places.set(placeName({ ...one, model: undefined }), one)
+}
+
+function placeName({ agent, model, day }: SumsOf): string {
+  return JSON.stringify([day, agent, model ?? (model === null ? 0 : 1)])
 }
 
 /** Adds an entry that counts. */
@@ -189,11 +229,16 @@ interface ArrivedConversation {
   readonly jobs: readonly { readonly id: string }[]
 }
 
-/** Adds the usage of a conversation that comes from another store. */
-export function addSnapshot(count: UsageCount, { id, entries, jobs }: ArrivedConversation): UsageCount {
+/** Entries between two pauses. */
+const pieceEntries = 2_000
+
+/** The usage of a conversation that comes from another store. */
+export async function usageOfSnapshot({ id, entries, jobs }: ArrivedConversation): Promise<UsageCount> {
+  const count = new UsageCount()
   const own = new Set(jobs.map((job) => job.id))
   const users = new LogUsers()
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
+    if (index % pieceEntries === 0) await pause()
     const user = users.of(entry, own.has(entry.job))
     if (user !== null) count.add(entry, { conversation: id, user })
   }

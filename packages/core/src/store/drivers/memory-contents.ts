@@ -6,7 +6,7 @@ import { isGone, type Kept, type Memory, type MemoryAccess, type MemoryTables, t
 /** The methods of a store that are about content. */
 export function contentMethods({ memory }: MemoryAccess): Pick<Store, 'putContent' | 'readContent'> {
   return {
-    putContent: async (database, digest, bytes) => putContent(memory, database, { digest, bytes }),
+    putContent: async (database, digest, bytes) => putContents(memory, database, [{ digest, bytes }]),
     async readContent(database, conversation, digest) {
       const tables = tablesOf(memory, database)
       const kept = tables.conversations.get(conversation)
@@ -17,17 +17,20 @@ export function contentMethods({ memory }: MemoryAccess): Pick<Store, 'putConten
 }
 
 /** Stores content, and removes what has waited too long for its first reference. */
-export function putContent(
+export function putContents(
   memory: Memory,
   database: string,
-  { digest, bytes }: Pick<StoredContent, 'digest' | 'bytes'>,
+  given: readonly Pick<StoredContent, 'digest' | 'bytes'>[],
 ): void {
   const { contents } = tablesOf(memory, database)
   const now = memory.now()
+  if (given.length === 0) return
   for (const [old, { uses, at }] of contents) if (uses === 0 && now - at > unusedContentMs) contents.delete(old)
-  const known = contents.get(digest)
-  if (known === undefined) contents.set(digest, { bytes: bytes.slice(), uses: 0, at: now })
-  else known.at = now
+  for (const { digest, bytes } of given) {
+    const known = contents.get(digest)
+    if (known === undefined) contents.set(digest, { bytes: bytes.slice(), uses: 0, at: now })
+    else known.at = now
+  }
 }
 
 /** Content with its bytes; a reader may change its copy. */

@@ -3,10 +3,10 @@ import { collectedIfThere, listed, rowsOf } from '../open-snapshot.ts'
 import type { OpenSnapshot, Store } from '../store.ts'
 import { arriving } from '../snapshot.ts'
 import { indexArtifact } from './memory-artifacts.ts'
-import { contentOf, putContent, usesOf } from './memory-contents.ts'
+import { contentOf, putContents, usesOf } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
-import { addSnapshot } from '../usage-count.ts'
+import { usageOfSnapshot } from '../usage-count.ts'
 import {
   addConversation,
   addInterruption,
@@ -34,7 +34,8 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
     openSnapshot: async (database, id) => open(access, database, id),
     readSnapshot: async (database, id) => collectedIfThere(open(access, database, id)),
     async putSnapshot(database, snapshot) {
-      const { row, entries, jobs, interruptions, contents = [], participants } = arriving(database, snapshot)
+      const { row, entries, jobs, interruptions, contents = [], participants } = await arriving(database, snapshot)
+      const used = await usageOfSnapshot({ id: row.id, entries, jobs })
       const tables = tablesOf(memory, database)
       const found = tables.conversations.get(row.id)
       const over = found !== undefined && isGone(memory, found) ? found : null
@@ -51,10 +52,10 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       }
       for (const job of jobs) addJob(memory, kept, { ...job })
       for (const one of interruptions) addInterruption(tables, kept, one)
-      for (const { digest, bytes } of contents) putContent(memory, database, { digest, bytes })
+      putContents(memory, database, contents)
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
-      addSnapshot(tables.usage, { id: row.id, entries, jobs })
+      tables.usage.merge(used)
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

@@ -40,11 +40,14 @@ function* copiedRows(
   yield* useRows(database, contents)
 }
 
+/** Three statements: as long as a row with so many characters. */
+const useSize = 700
+
 /** The references to content. One to content that the database does not have is refused. */
 export function* useRows(database: string, contents: readonly ContentUse[]): Generator<DraftRow> {
   for (const use of contents) {
     yield {
-      size: 0,
+      size: useSize,
       write(connection, number) {
         if ((connection.get(contentSql.findContent, database, use.digest)?.parts ?? null) === null) return false
         useContents(connection, [use], { database, number })

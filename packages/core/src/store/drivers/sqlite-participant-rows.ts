@@ -21,6 +21,16 @@ export function setParticipants(
   }
 }
 
+/** Writes the row of a person who is new there, at a position that is free. */
+export function addParticipant(
+  { run }: SqliteConnection,
+  { user, name, roles, joinedAt, leftAt }: ParticipantRow,
+  { database, number, position }: { readonly database: string; readonly number: number; readonly position: number },
+): void {
+  const called = name === null ? null : jsonText(name)
+  run(participantSql.addParticipant, number, user, database, position, called, jsonText(roles), joinedAt, leftAt)
+}
+
 /** A person, from a row of the table. A name is JSON, which keeps every character. */
 export function participantRow({ user, name, roles, joined_at: joinedAt, left_at: leftAt }: Row): ParticipantRow {
   const called = name === null ? null : JSON.parse(name as string)

@@ -8,7 +8,7 @@ import { boundedRows, readBound as bound } from '../row-page.ts'
 import { contentSql } from '../sql/contents.ts'
 import type { ConversationSnapshot, OpenSnapshot, Store } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
-import { addSnapshot, UsageCount } from '../usage-count.ts'
+import { usageOfSnapshot } from '../usage-count.ts'
 import { assertRoom, entryRows, useRows } from './sqlite-append-copy.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
 import { type SqliteConnection, textIn } from './sqlite-connection.ts'
@@ -17,7 +17,7 @@ import { putContent } from './sqlite-contents.ts'
 import { type DraftRow, writeDraft } from './sqlite-draft.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
 import { conversationRow, interruptionRow, jobOfTuple, jsonText, optionalText, type Tuple } from './sqlite-rows.ts'
-import { participantsOf, setParticipants } from './sqlite-participant-rows.ts'
+import { addParticipant, participantsOf } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 import { removeConversation } from './sqlite-unlinked.ts'
 import { addUsage, type WaitingUsage } from './sqlite-usage-rows.ts'
@@ -31,7 +31,7 @@ export function snapshotMethods(session: SqliteSession): SnapshotMethods {
     openSnapshot: (database, id) => open(session, database, id),
     readSnapshot: async (database, id) => collectedIfThere(await open(session, database, id)),
     async putSnapshot(database, snapshot) {
-      return put(session, arriving(database, snapshot))
+      return put(session, await arriving(database, snapshot))
     },
     checkWritable: () => session.write((connection, { usage }) => tryToWrite(connection, usage, session.now())),
   }
@@ -121,7 +121,7 @@ async function put(session: SqliteSession, snapshot: ConversationSnapshot): Prom
   if (over === 'kept') return false
   if (over !== null) await session.write((connection, { usage }) => removeConversation(connection, usage, over))
   for (const { digest, bytes } of contents) await putContent(session, { database, digest, bytes })
-  const used = addSnapshot(new UsageCount(), { id, entries, jobs }).rows()
+  const used = (await usageOfSnapshot({ id, entries, jobs })).rows()
   return writeDraft<boolean>(session, {
     rows: rowsIn(snapshot),
     refused: false,
@@ -173,11 +173,11 @@ function* rowsIn(snapshot: ConversationSnapshot): Generator<DraftRow> {
     }
   }
   yield* useRows(database, contents)
-  for (const one of participants) {
+  for (const [position, one] of participants.entries()) {
     yield {
       size: 0,
       write(connection, number) {
-        setParticipants(connection, [one], { database, number })
+        addParticipant(connection, one, { database, number, position })
         return true
       },
     }

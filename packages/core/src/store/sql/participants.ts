@@ -10,6 +10,9 @@ export const participantSql = {
 insert into participants (conversation, user, database, position, name, roles, joined_at, left_at)
 values (?1, ?2, ?3, (select coalesce(max(position) + 1, 0) from participants where conversation = ?1), ?4, ?5, ?6, ?7)
 on conflict (conversation, user) do update set name = ?4, roles = ?5, joined_at = ?6, left_at = ?7`,
+  addParticipant: `
+insert into participants (conversation, user, database, position, name, roles, joined_at, left_at)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
   /** A page of the people of a conversation that has not expired (`?5` is the time), behind the position `?3`. */
   listParticipants: `
 select ${columns} from conversations c join participants p on p.conversation = c.number

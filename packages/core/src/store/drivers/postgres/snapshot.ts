@@ -14,7 +14,7 @@ import { readBound } from '../../row-page.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
-import { addSnapshot, UsageCount } from '../../usage-count.ts'
+import { type UsageCount, usageOfSnapshot } from '../../usage-count.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
@@ -47,7 +47,7 @@ export function snapshotMethods(session: PostgresSession, notifications: Notific
     openSnapshot: (database, id) => openSnapshot(session, database, id),
     readSnapshot: async (database, id) => collectedIfThere(await openSnapshot(session, database, id)),
     async putSnapshot(database, snapshot) {
-      const isPut = await putSnapshot(session, database, arriving(database, snapshot))
+      const isPut = await putSnapshot(session, database, await arriving(database, snapshot))
       if (!isPut) return false
       const at = { database, conversation: snapshot.row.id }
       notifications.gone(at)
@@ -63,8 +63,9 @@ export function snapshotMethods(session: PostgresSession, notifications: Notific
 async function checkWritable(session: PostgresSession): Promise<void> {
   const database = 'default'
   const id = `trial/${newMark()}`
+  const trial = trialConversation(database, id, session.clock.now())
   const queries: Statement[] = [
-    ...statementsOf(database, trialConversation(database, id, session.clock.now())),
+    ...statementsOf(database, trial, await usageOfSnapshot({ ...trial, id })),
     ...deletesOf(database, [id]),
   ]
   const options = { pool: 'write', replyMs: trialMs.reply } as const
@@ -158,6 +159,7 @@ async function putSnapshot(
   snapshot: ConversationSnapshot,
 ): Promise<boolean> {
   const { row } = snapshot
+  const used = await usageOfSnapshot({ ...snapshot, id: row.id })
   const at = stored(database)
   const options = { replyMs: snapshotMs }
   let isUntold = false
@@ -169,7 +171,7 @@ async function putSnapshot(
       isUntold = false
       if (found.isTaken) return false
       if (found.isOver) await transaction.send(deletesOf(database, [row.id]))
-      for (const queries of piecesOf(statementsOf(database, snapshot), lengthOf)) {
+      for (const queries of piecesOf(statementsOf(database, snapshot, used), lengthOf)) {
         faultPoint('committing')
         await transaction.send(queries)
         await pause()
@@ -204,7 +206,7 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
   return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
 }
 
-function* statementsOf(database: string, snapshot: ConversationSnapshot): Generator<Statement> {
+function* statementsOf(database: string, snapshot: ConversationSnapshot, used: UsageCount): Generator<Statement> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const batch = createBatch(database, 0)
   arrive(batch, row)
@@ -213,7 +215,7 @@ function* statementsOf(database: string, snapshot: ConversationSnapshot): Genera
   yield* insertEntries(at, linesOf(snapshot))
   const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation }))
   for (const rows of piecesOf(artifacts, noText)) yield* insertArtifacts(at, rows)
-  yield* addUsage(at, addSnapshot(new UsageCount(), { id: conversation, entries, jobs }).rows())
+  yield* addUsage(at, used.rows())
   for (const rows of piecesOf(storedJobs(jobs), ({ about, result }) => about.length + result.length))
     yield insertJobs(at, rows)
   for (const rows of piecesOf(interruptions, (one) => jsonText(one).length)) yield insertInterruptions(at, rows)

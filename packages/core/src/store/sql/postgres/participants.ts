@@ -8,11 +8,12 @@ export const participantSql = {
   /** The rows of people, of several conversations; a person's position stays. The conversations are locked, so nobody else counts. */
   setParticipants: `
 insert into {s}.participants (database, conversation, person, position, number, name, roles, joined_at, left_at)
-select $1, n.conversation, n.person, n.place + coalesce((select max(p.position) from {s}.participants p
-  where p.database = $1 and p.conversation = n.conversation), 0), c.number, n.name, n.roles, n.joined_at, n.left_at
+select $1, n.conversation, n.person, n.place + coalesce(m.position, 0), c.number, n.name, n.roles, n.joined_at, n.left_at
 from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
   with ordinality as n (conversation, person, name, roles, joined_at, left_at, place)
 join {s}.conversations c on c.database = $1 and c.id = n.conversation
+left join (select p.conversation, max(p.position) as position from {s}.participants p
+  where p.database = $1 and p.conversation = any($2) group by p.conversation) m on m.conversation = n.conversation
 on conflict (database, conversation, person)
 do update set name = excluded.name, roles = excluded.roles, joined_at = excluded.joined_at, left_at = excluded.left_at`,
   listParticipants: `
