@@ -9,7 +9,7 @@ const config = fileURLToPath(new URL('./witan.config.ts', import.meta.url))
 const ours = /^(OPENAI_|ANTHROPIC_|GOOGLE_|WITAN_|NODE_OPTIONS$)/
 
 /** What came of a command. */
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly out: string
   readonly err: string

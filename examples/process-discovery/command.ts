@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /** What came of a program. */
-export interface Ended {
+interface Ended {
   readonly code: number
   readonly out: string
   readonly err: string

@@ -22,7 +22,7 @@ const known: Readonly<Record<string, readonly [url: string, key: string | null]>
 }
 
 /** The models of a set-up, and the connections that they need. */
-export interface Choice {
+interface Choice {
   readonly modelOf: ModelOf
   readonly connections: Readonly<Record<string, Connection>>
 }

@@ -23,7 +23,7 @@ interface Value {
 }
 
 /** What must be seen at one agent. */
-export interface Expected {
+interface Expected {
   readonly values: Readonly<Record<string, string>>
   readonly lines: readonly string[]
   /** Delegates on offer, with the names their model must supply. */

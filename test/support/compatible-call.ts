@@ -14,7 +14,7 @@ export const request: ModelRequest = {
 
 type OpenAICompatibleOptions = Parameters<typeof openaiCompatible>[0]
 
-export interface Outcome {
+interface Outcome {
   readonly deltas: readonly string[]
   readonly reply: ModelReply | null
   readonly error: unknown

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 
 /** In ms of CPU of this thread. */
-export interface Cost {
+interface Cost {
   /** All of it. */
   readonly total: number
   /** The longest stretch between two turns of the event loop. */

@@ -7,7 +7,7 @@ type AppendResult = Awaited<ReturnType<Store['append']>>
 /** `before`: the n-th append is not done; `after`: it is done, and nobody hears of it. */
 export type CrashMoment = 'before' | 'after'
 
-export interface CrashingStore {
+interface CrashingStore {
   readonly store: Store
   /** Resolves at the crash. */
   readonly crashed: Promise<void>

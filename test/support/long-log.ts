@@ -5,7 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 type Snapshot = NonNullable<Awaited<ReturnType<Store['readSnapshot']>>>
 
 /** How many runs, and how many characters the message of each has. */
-export interface LongLog {
+interface LongLog {
   readonly id: string
   readonly runs: number
   readonly characters: number

@@ -8,14 +8,14 @@ export type Row = Readonly<Record<string, string | number | null>>
 type Step = ScriptedCall | string
 
 /** What a route may look at. `result` is what its last call returned: rows of a query, or text. */
-export interface Asked {
+interface Asked {
   readonly message: string
   readonly result: unknown
   readonly rows: readonly Row[]
 }
 
 /** What to do with a message that matches: one step after the other, until one gives words. */
-export interface Route {
+interface Route {
   readonly match: RegExp
   readonly steps: readonly ((asked: Asked) => Step)[]
 }

@@ -2,7 +2,7 @@
 import type { Measured } from './measured.ts'
 
 /** Where MLflow is. */
-export interface Mlflow {
+interface Mlflow {
   readonly url: string
   readonly experiment: string
 }

@@ -14,7 +14,7 @@ const task =
   'Discover the process «Bike repair»: how a bike is repaired here, from the customer who brings it in to the customer who takes it home.'
 
 /** How far a run is. */
-export interface Progress {
+interface Progress {
   readonly modelCalls: number
   readonly questions: number
 }

@@ -2,7 +2,7 @@
 import type { ProcessModel } from './process-model.ts'
 
 /** One finding: what, where, and what to do about it. */
-export interface Finding {
+interface Finding {
   readonly code: string
   readonly where: string
   readonly detail: string

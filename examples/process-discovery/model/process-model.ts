@@ -38,7 +38,7 @@ export function parseProcessModel(source: string): ProcessModel | { readonly pro
 }
 
 /** The activities that can come directly after each node, with the conditions on the way, and the kinds of the gateways passed. */
-export interface Step {
+interface Step {
   readonly to: string
   readonly conditions: readonly string[]
 }

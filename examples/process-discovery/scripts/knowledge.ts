@@ -51,7 +51,7 @@ function contradicts(one: Fact, other: Fact): boolean {
 }
 
 /** A question that the statements leave open, and who is to be asked: whoever spoke of it. */
-export interface OpenEnd {
+interface OpenEnd {
   readonly by: string
   readonly question: string
 }

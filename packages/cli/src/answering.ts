@@ -11,7 +11,7 @@ import { wrapLine } from './tree/wrap.ts'
 import { oneLine, textWidth } from './tree/width.ts'
 
 /** What was said: null leaves it open. `columns` are the widths of all lines that were written. */
-export interface Asked {
+interface Asked {
   readonly answer: InterruptionAnswer | null
   readonly columns: readonly number[]
 }
@@ -19,7 +19,7 @@ export interface Asked {
 const promptText = '  › '
 
 /** What may be shown with a question, and what ends it. */
-export interface AskOptions {
+interface AskOptions {
   /** Why the answer before was not taken. */
   readonly trouble?: string | undefined
   /** On what condition an approval is asked for. */

@@ -23,7 +23,7 @@ export function readArguments(command: Command, words: readonly string[]): Given
 }
 
 /** A parameter as `--param name=value` gives it. */
-export interface ParameterWords {
+interface ParameterWords {
   readonly name: string
   readonly value: string
 }

@@ -7,7 +7,7 @@ import { UsageError } from './exit.ts'
 import { type Output, type Terminal, writeData } from './terminal.ts'
 
 /** Where lines go; `done` makes them a file, `drop` leaves nothing behind. */
-export interface LineSink {
+interface LineSink {
   write(line: string): Promise<void>
   done(): Promise<void>
   drop(): Promise<void>

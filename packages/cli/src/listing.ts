@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts'
 import { columnsOf, print, printJsonLine } from './terminal.ts'
 
 /** What is listed, and what stands in the table's cells. */
-export interface Listing<Item> {
+interface Listing<Item> {
   readonly items: readonly Item[]
   readonly columns: readonly Column[]
   readonly cells: (item: Item) => readonly string[]

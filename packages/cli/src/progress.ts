@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts'
 import { clearRow, writeRow } from './tree/screen.ts'
 
 /** Shows what is done right now. */
-export interface Progress {
+interface Progress {
   show(text: string): void
   /** Takes the line away. */
   end(): void

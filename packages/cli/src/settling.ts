@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts'
 import type { RunView } from './tree/view.ts'
 
 /** How far a run has come, and the last event that was seen of it. */
-export interface Reached {
+interface Reached {
   readonly result: RunResult
   readonly lastSeq: number
 }

@@ -3,7 +3,7 @@ import { print, printText, type Terminal } from './terminal.ts'
 import { oneLine } from './tree/width.ts'
 
 /** An answer. `agent` gave it; an older server names nobody. `root` is the agent that was asked. */
-export interface Spoken {
+interface Spoken {
   readonly text: string
   readonly agent: string | undefined
   readonly root: string

@@ -27,7 +27,7 @@ interface Post {
 export type FirstRequest = Post | { readonly runId: string }
 
 /** How a request is sent. `streamed` is the only difference between reading a run and waiting for it. */
-export interface Manner {
+interface Manner {
   readonly streamed: boolean
   readonly options: ChatRunOptions
 }

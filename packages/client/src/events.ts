@@ -72,7 +72,7 @@ function mayPass(error: unknown): boolean {
 export const opened: Frame = { id: '', event: '', data: '' }
 
 /** One request whose reply is a stream. */
-export interface StreamRequest {
+interface StreamRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly request: RequestOptions

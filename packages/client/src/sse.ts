@@ -9,7 +9,7 @@ export interface Frame {
 }
 
 /** Parses text in pieces of any size. A frame longer than `maxFrameLength` characters throws a `RangeError`. */
-export interface FrameParser {
+interface FrameParser {
   /** The frames that this piece completes. */
   push(piece: string): Frame[]
 }

@@ -4,7 +4,7 @@ import { ClientError, invalidReply, refusal, unreachable } from './error.ts'
 import { backoffMs, type Timing } from './timing.ts'
 
 /** The address, token and timing of a transport. */
-export interface TransportOptions {
+interface TransportOptions {
   readonly url: string
   readonly token?: string
   readonly fetch: typeof globalThis.fetch

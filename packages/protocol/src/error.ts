@@ -1,7 +1,7 @@
 /** Every error that Witan reports: one closed table from code to HTTP status and retry advice, and the one error class. */
 
 /** The meaning of a code for a transport: its HTTP status, and whether the same request may succeed later. */
-export interface ErrorMeaning {
+interface ErrorMeaning {
   readonly status: number
   readonly retryable?: boolean
   readonly title: string

@@ -6,7 +6,7 @@ import type { EventContent } from './readers.ts'
 /** What an author is. */
 export const authorKinds = ['agent', 'user', 'runtime', 'remote'] as const
 /** Who can be an author: an agent, a person, the runtime itself, or an agent on another server. */
-export type AuthorKind = (typeof authorKinds)[number]
+type AuthorKind = (typeof authorKinds)[number]
 
 /** The kind of an author. No agent may be called `user` or `witan`. */
 export function authorKindOf(author: string): AuthorKind {

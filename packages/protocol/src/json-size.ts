@@ -91,7 +91,7 @@ export function jsonSize(text: string, most: Omit<JsonSize, 'depth'> = maxJsonSi
 }
 
 /** Why JSON from outside is not parsed, in words without a full stop. */
-export interface JsonExcess {
+interface JsonExcess {
   readonly problem: string
   readonly isDepth: boolean
 }

@@ -47,7 +47,7 @@ export const authSchema = z
   })
 
 /** `auth` as it was checked. */
-export type AuthConfig = z.output<typeof authSchema>
+type AuthConfig = z.output<typeof authSchema>
 
 const usualClaims = { database: 'db', id: 'sub', roles: 'roles', address: 'email' }
 

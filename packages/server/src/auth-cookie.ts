@@ -1,7 +1,7 @@
 /** The cookie of a browser that has signed in. */
 
 /** Reads, sets and ends the cookie of one server. Its name has the port, since browsers share cookies between ports. */
-export interface SignInCookie {
+interface SignInCookie {
   /** Its value in a request; null without one. */
   read(request: Request): string | null
   /** The `Set-Cookie` header that sets it, `Secure` if the page came over HTTPS. It lives as long as the browser is open. */

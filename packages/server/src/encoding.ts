@@ -9,7 +9,7 @@ const codings = ['br', 'gzip'] as const
 export type Coding = (typeof codings)[number]
 
 /** What a client accepts: the coding to use, or null for none, and whether it refuses a reply without one. */
-export interface Accepted {
+interface Accepted {
   readonly coding: Coding | null
   readonly refusesIdentity: boolean
 }

@@ -20,7 +20,7 @@ export interface SentText {
 }
 
 /** The request that a key belongs to. `path` is the concrete one, its parameters decoded. */
-export interface KeyedRequest {
+interface KeyedRequest {
   readonly principal: Principal
   readonly method: string
   readonly path: string
@@ -31,7 +31,7 @@ export interface KeyedRequest {
 }
 
 /** The store of remembered replies, and the function that answers a failure. */
-export interface Idempotency {
+interface Idempotency {
   readonly replies: RememberedReplies
   readonly log: Log
   readonly failure: (error: unknown) => SentText

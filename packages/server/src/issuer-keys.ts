@@ -4,7 +4,7 @@ import { readJson } from '@witan/protocol/schemas'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 
 /** How often the issuer is asked, and how long its answer counts; tests make the times short. */
-export interface IssuerTimes {
+interface IssuerTimes {
   /** A fetch ends after this time. */
   readonly fetchMs: number
   /** Older keys are fetched again, beside the requests. */

@@ -10,7 +10,7 @@ export const keyAgeMs = 1_500
 export const mostAskingMs = 3_000
 
 /** Bounds against floods of made-up keys; tests make them small. */
-export interface KeyCacheLimits {
+interface KeyCacheLimits {
   /** Keys that exist; the longest known is forgotten first. */
   readonly known: number
   /** Digests that no key has, kept apart so that they displace no key. */
@@ -24,7 +24,7 @@ export interface KeyCacheLimits {
 const defaultLimits: KeyCacheLimits = { known: 10_000, unknown: 10_000, waiting: 5_000, atOnce: 200 }
 
 /** Finds keys by their digest. */
-export interface KeyCache {
+interface KeyCache {
   /** The key as the store had it at most `keyAgeMs` ago; null if there was none. Rejects if the store does not say. */
   find(digest: string): Promise<KnownKey | null>
 }

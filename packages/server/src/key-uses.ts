@@ -7,7 +7,7 @@ const flushMs = 15_000
 const atOnce = 500
 
 /** The uses of keys. */
-export interface KeyUses {
+interface KeyUses {
   /** Remembers that this key is in use now. Costs no look at the store. */
   note(key: KnownKey): void
   /** Writes what was noted; a failure is logged. Later uses are not noted any more, since the store may be closed then. */

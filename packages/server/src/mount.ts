@@ -22,7 +22,7 @@ import { validate } from './validate.ts'
 type RouteContext = Context<AppEnv>
 
 /** Adds routes one by one, then answers 405 on their paths for every other method. */
-export interface Mount {
+interface Mount {
   add(app: App, route: Route): void
   refuseOtherMethods(app: App): void
 }

@@ -19,7 +19,7 @@ export const pieceBytes = 65_536
 export type Body = Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array<ArrayBuffer>>
 
 /** What a reply needs of its connection. */
-export interface PacedOptions {
+interface PacedOptions {
   /** Closes the connection. */
   readonly destroy: () => void
   /** Called once: when everything was taken, when the reader was gone or too slow, or with the error of what makes the chunks. */

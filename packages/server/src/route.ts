@@ -62,7 +62,7 @@ export interface Answer {
 }
 
 /** A route. `{name}` in the path is a segment; `{name+}` at its end is the rest with its slashes. */
-export interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
+interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   /** The operation's id in OpenAPI. */

@@ -10,7 +10,7 @@ export function resultFrame(result: string): string {
 }
 
 /** A reader of a conversation who was there before the run was accepted: only then is its first model call asked for deltas. */
-export interface Follower {
+interface Follower {
   readonly events: AsyncIterable<Event>
   /** What is stored from here on, filtered as the follower is. */
   readonly witan: Witan

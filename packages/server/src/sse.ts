@@ -4,7 +4,7 @@ import { createFrameQueue, type FrameQueue } from './frame-queue.ts'
 import { count, join, leave, mostUnreadBytes, type Unread, wasRead } from './unread.ts'
 
 /** One frame. `id` and `event` are single lines. */
-export interface Frame {
+interface Frame {
   readonly id?: string
   readonly event?: string
   readonly data: string
@@ -32,7 +32,7 @@ function oneLine(text: string): string {
 export type StreamEnd = 'done' | 'disconnected' | 'slow' | 'stopped' | 'failed'
 
 /** The options of a stream. The limits have defaults; tests make them small. */
-export interface StreamOptions {
+interface StreamOptions {
   /** Ends the stream for good when it aborts. */
   readonly stop: AbortSignal
   /** Called once, with the reason. */
@@ -46,7 +46,7 @@ export interface StreamOptions {
  * At most `maxQueuedBytes` (1 MB) are queued; a reader that then takes less than `minBytes` (64 kB) in `stallMs` (10 s) is disconnected, and
  * so is one that does not take the rest of a stream that has ended. All long replies and streams hold `mostBytes` (256 MiB) together.
  */
-export interface StreamLimits {
+interface StreamLimits {
   readonly mostBytes?: number
   readonly pingMs: number
   readonly maxQueuedBytes: number

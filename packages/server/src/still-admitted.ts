@@ -4,14 +4,14 @@ import type { Auth } from './auth.ts'
 import type { RequestOrigin } from './host.ts'
 
 /** An open stream: who asked for it, and how it was let in. */
-export interface Admitted {
+interface Admitted {
   readonly auth: Auth
   readonly request: Request
   readonly requestOrigin: RequestOrigin
 }
 
 /** A watch on the caller of one stream. */
-export interface Watch {
+interface Watch {
   /** Aborts when the server stops, and when the caller is let in no more. */
   readonly signal: AbortSignal
   /** The stream is read: a reply to `HEAD` never is. */

@@ -43,7 +43,7 @@ export const telemetrySchema = z
       .optional(),
   })
   .prefault({})
-export type TelemetryConfig = z.output<typeof telemetrySchema>
+type TelemetryConfig = z.output<typeof telemetrySchema>
 
 /** The telemetry options of a configuration. Throws `CONFIG_INVALID` if the environment lacks the value of a header. */
 export function telemetryOptions(

@@ -19,7 +19,7 @@ interface Turn {
 }
 
 /** Admits requests turn by turn. */
-export interface Turnstile {
+interface Turnstile {
   /** Begins the work of a request: at once, or in a later turn. Requests begin in the order in which they arrived. */
   admit(begin: () => void): void
 }

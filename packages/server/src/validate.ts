@@ -5,7 +5,7 @@ import { conversationRequestSchema, markChecked, runRequestSchema } from '@witan
 import { z } from 'zod'
 
 /** How messages name the value (`body`, `query`); the error code, by the first issue's path, unless a key is unknown. */
-export interface ValidateOptions {
+interface ValidateOptions {
   readonly what: string
   readonly code: ErrorCode | ((path: string) => ErrorCode)
 }

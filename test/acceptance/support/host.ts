@@ -8,7 +8,7 @@ import { hostScript } from './program.ts'
 let host: ChildProcess | null = null
 
 /** A server of the host. `process` ends with SIGKILL as that of any server; the next one then gets another. */
-export interface Hosted {
+interface Hosted {
   readonly process: ChildProcess
   readonly url: string
   stop(): Promise<void>

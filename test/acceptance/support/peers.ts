@@ -71,7 +71,7 @@ export const invitation = (states: object, ...more: object[]) => ({
   order: { start: 'idle', final: ['done'], states: { idle: { invite: 'invited' }, ...states, done: {} } },
 })
 
-export interface Exchange {
+interface Exchange {
   id: string
   state: string | null
   finished: boolean

@@ -6,7 +6,7 @@ import { toolContents } from './transcript.ts'
 import type { Conversation, Page, Task, TaskReply } from './wire.ts'
 import type { Answer } from './witan.ts'
 
-export interface Handle {
+interface Handle {
   status: string
   task_id: string
   tool_call_id: string

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { JsonSchema, Seen, WireMessage } from './exchange.ts'
 
-export type Line =
+type Line =
   | { system: string }
   | { user: string }
   | { assistant: string; calls?: Record<string, unknown>[] }
@@ -66,7 +66,7 @@ export function assertSystem(seen: Seen | undefined, instructions: string, lines
   assert.deepEqual(rest.sort(), [...lines].sort())
 }
 
-export interface OfferedTool {
+interface OfferedTool {
   name: string
   properties: string[]
   required: string[]

@@ -33,7 +33,7 @@ export async function closePages(): Promise<void> {
 }
 
 /** A page and what it did that it should not have done. */
-export interface WatchedPage {
+interface WatchedPage {
   readonly page: Page
   /** Console errors, uncaught errors, dialogs, blocked content and requests to another origin, as text. */
   readonly complaints: string[]

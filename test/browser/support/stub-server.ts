@@ -27,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /** How the stub behaves. */
-export interface StubOptions {
+interface StubOptions {
   readonly agents?: readonly StoredAgent[]
   /** The pause between two pieces of a streamed text. */
   readonly pieceMs?: number

@@ -45,7 +45,7 @@ interface Neighbour {
 }
 
 /** How an arena is set up. */
-export interface ArenaOptions {
+interface ArenaOptions {
   /** Default: `steadyLeaseMs`, and more on a crowded machine. */
   readonly leaseMs?: number
   readonly bounds?: Partial<Bounds>

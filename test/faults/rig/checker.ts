@@ -24,7 +24,7 @@ import {
 } from './invariants-log.ts'
 
 /** What is wrong, in words. */
-export type Check = (evidence: Evidence) => readonly string[]
+type Check = (evidence: Evidence) => readonly string[]
 
 /** Every invariant of the fault plan. */
 export const invariants = {

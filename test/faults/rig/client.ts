@@ -55,7 +55,7 @@ interface StreamCut {
 }
 
 /** Where to go now; empty while there is no server. */
-export type Address = () => string
+type Address = () => string
 
 const replyWithinMs = 10_000
 /** Between two tries: short at first, so that nothing waits for the client, then longer: asking costs a small machine what the servers need. */
@@ -64,7 +64,7 @@ const pauses = { firstMs: 8, growth: 1.3, longestMs: 120 }
 const believedMs = 1_000
 
 /** Whose a client is, and when a server last died. */
-export interface ClientTerms {
+interface ClientTerms {
   readonly database?: string
   /** By this machine's clock; 0 while all of them live: then what is in progress is, however long it takes. */
   readonly lastDeathAt?: () => number

@@ -9,7 +9,7 @@ export interface Place<Trial> {
 }
 
 /** How the work of a row is shared out. */
-export interface Sharing<Trial> {
+interface Sharing<Trial> {
   readonly places: number
   readonly trials: readonly Trial[]
   /** Begins to work somewhere. Places open one after the other: what starts all at once takes the processor from what is at work. */

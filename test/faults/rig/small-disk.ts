@@ -7,7 +7,7 @@ import { sqliteStore } from '@witan/core'
 import type { Lane } from './lane.ts'
 
 /** A mounted disk. */
-export interface SmallDisk {
+interface SmallDisk {
   /** The same place, with its store on the disk. */
   readonly lane: Lane
   /** Takes all that is left but for so many bytes. */

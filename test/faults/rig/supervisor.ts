@@ -53,7 +53,7 @@ interface StartOptions {
 }
 
 /** Starts servers, of which some are always warm. */
-export interface Supervisor {
+interface Supervisor {
   /** Resolves when it serves, or is gone. */
   start(options?: StartOptions): Promise<Server>
   /** Everything that any of its servers printed. */

@@ -14,7 +14,7 @@ export interface Deed {
 }
 
 /** Does a deed outside, and resolves when it is done. */
-export type Doer = (deed: Deed, signal: AbortSignal) => Promise<void>
+type Doer = (deed: Deed, signal: AbortSignal) => Promise<void>
 
 /** Tools of the world by name, with their effects. A person releases each call of `sign`. */
 const deeds = { read: 'none', book: 'keyed', pay: 'once', sign: 'once' } as const

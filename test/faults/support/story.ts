@@ -15,7 +15,7 @@ export const conversation = 'chats/1'
 const prompts = ['order it', 'thank you'] as const
 
 /** Counts what tools did, by call id; it outlives the runtimes. */
-export interface Ledger {
+interface Ledger {
   /** How often a call was executed. */
   readonly executed: Map<string, number>
   /** What a service that honours the key applied. */
@@ -144,7 +144,7 @@ export async function nextStep(runtime: Runtime): Promise<boolean> {
 }
 
 /** What the story came to, without ids and times. */
-export interface Ending {
+interface Ending {
   readonly results: readonly unknown[]
   readonly documents: readonly unknown[]
   readonly tree: readonly string[]

@@ -32,7 +32,7 @@ export const encodings: Readonly<Record<string, (text: string) => string>> = {
 }
 
 /** Finds canaries in a text. It is read without format characters and in small letters, so that neither can hide one. */
-export type Scanner = (text: string) => ReadonlySet<string>
+type Scanner = (text: string) => ReadonlySet<string>
 
 /** A scanner for the canaries with these ids; it gives `id as form`. */
 export function scannerOf(ids: readonly string[]): Scanner {

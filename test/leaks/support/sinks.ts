@@ -7,7 +7,7 @@ import type { Sink } from './visibility-table.ts'
 import { textOf } from './texts.ts'
 
 /** What one reader got of one agent. `agent` is '' where a place belongs to no agent. */
-export interface Place {
+interface Place {
   readonly sink: Sink
   readonly agent: string
   readonly text: string

@@ -12,7 +12,7 @@ export interface Facts {
 }
 
 /** `must` is a positive control: a case in which an allowed place is empty proves nothing. */
-export type Verdict = 'must' | 'never'
+type Verdict = 'must' | 'never'
 
 const when = (holds: boolean): Verdict => (holds ? 'must' : 'never')
 

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { url } from './server.ts'
 
 /** A way to MLflow for two processes. */
-export interface Crossing {
+interface Crossing {
   readonly url: string
   /** From now on the next two requests with figures wait for each other; the later one arrives first. */
   cross(): void

@@ -30,7 +30,7 @@ export interface TestServer {
 }
 
 /** How a server is set up. */
-export interface ServerOptions {
+interface ServerOptions {
   /** Waits for the disk, as a real one does; default false. */
   readonly fsync?: boolean
   /** Follows this server, which must be stopped now, under the name `standby`. */

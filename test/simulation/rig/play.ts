@@ -7,7 +7,7 @@ import type { Tally } from './scene.ts'
 import { createSimulation } from './simulation.ts'
 
 /** What came of a story. */
-export interface Played {
+interface Played {
   readonly violations: readonly Violation[]
   readonly tally: Tally
   readonly entries: readonly Entry[]

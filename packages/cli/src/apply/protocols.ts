@@ -12,7 +12,7 @@ import type { Written } from './source.ts'
 export type PlannedProtocol = Planned<Protocol, StoredProtocol>
 
 /** The protocols of the files, the mistakes in their form, and where a path of the server's check was written. */
-export interface ReadProtocols {
+interface ReadProtocols {
   readonly planned: readonly PlannedProtocol[]
   readonly errors: readonly Trouble[]
   place(path: string): string | undefined

@@ -4,7 +4,7 @@ import { runCommandLine } from '../cli.ts'
 import type { ExitCode } from '../exit.ts'
 
 /** What came of it; `screen` is everything that was written, escape codes and all. */
-export interface Sat {
+interface Sat {
   readonly code: ExitCode
   readonly screen: string
 }
@@ -14,7 +14,7 @@ export interface Sat {
 const prompt = /› \u001b\[\d+G$/
 
 /** What a person types at a prompt; or what happens elsewhere while the prompt stands. */
-export type Move = string | (() => Promise<unknown>)
+type Move = string | (() => Promise<unknown>)
 
 /** Runs a command line; at each prompt of an open line the next of `moves` is made. `COLUMNS` is the width, 80 unless given. */
 export async function sitting(

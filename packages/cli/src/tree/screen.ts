@@ -18,7 +18,7 @@ export interface Row {
 }
 
 /** Redraws its rows in place. What does not fit above the prompt is left out at the top until `finish`. */
-export interface Screen {
+interface Screen {
   draw(rows: readonly Row[]): void
   /** Notes that other text was written below the rows, by the columns of its lines. The next drawing removes it. */
   wrote(columns: readonly number[]): void

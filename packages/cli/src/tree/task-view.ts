@@ -6,7 +6,7 @@ import { drawTree, lineWidth } from './lines.ts'
 import { createScreen, type Row } from './screen.ts'
 
 /** Shows the tasks that had not ended when their run was drawn, and those that came later. On a pipe it shows nothing. */
-export interface TaskView {
+interface TaskView {
   take(event: Event): void
   /** Leaves what there is as ordinary text, so that an answer can be printed below it. Tasks that go on are drawn again below that. */
   pause(): void

@@ -10,7 +10,7 @@ type EdgeInput = NonNullable<AgentInput['subAgents']>[number]
 type ApprovalInput = NonNullable<AgentInput['approvals']>[number]
 
 /** A workflow as written in code: it has no model, and none of the keys that need one. */
-export type WorkflowDefinition = Pick<
+type WorkflowDefinition = Pick<
   AgentInput,
   | 'id'
   | 'name'

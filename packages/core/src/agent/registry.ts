@@ -7,7 +7,7 @@ import { idOf } from './naming.ts'
 import { type AgentReading, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
 
 /** The current definitions of one database: agents by id, protocols by name. */
-export interface Definitions {
+interface Definitions {
   readonly agents: ReadonlyMap<string, AgentRow>
   readonly protocols: ReadonlyMap<string, ProtocolRow>
 }

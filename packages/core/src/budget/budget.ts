@@ -3,7 +3,7 @@ import type { AgentData } from '@witan/protocol'
 import { roundCost } from '@witan/protocol/entries'
 
 /** The tree's counters that the limits compare; `run` in the fold has this shape. */
-export interface TreeSpending {
+interface TreeSpending {
   readonly tree: Pick<AgentData, 'limits' | 'onExhausted'>
   /** What its tasks have spent, and what its live tasks may still spend. */
   readonly taskSpending: Readonly<Spending>
@@ -25,7 +25,7 @@ export interface Spending {
 }
 
 /** The counters of one agent call. */
-export interface CallSpending {
+interface CallSpending {
   readonly agent: AgentData
   readonly iterations: number
   /** True if it has no tools to call: its calls take no round of the tree, and need none [R17]. */

@@ -16,14 +16,14 @@ import { deliver, follow, type Settled, settlement } from './deliver.ts'
 import { notFound } from '../identity/not-found.ts'
 
 /** An answer to one interruption. With `kind`, the interruption must be of that kind. */
-export interface Answering {
+interface Answering {
   readonly id: string
   readonly answer: Answer
   readonly kind?: InterruptionKind
 }
 
 /** The answers of one principal. */
-export interface AnsweringAll {
+interface AnsweringAll {
   readonly answers: readonly Answering[]
   readonly by: Pick<Principal, 'id' | 'roles'>
   readonly ifLastSeq: number | null

@@ -7,7 +7,7 @@ import { deliver, follow, commandEntry } from './deliver.ts'
 import { notFound } from '../identity/not-found.ts'
 
 /** Which job to cancel, who cancels it, and whether a run's tasks are cancelled too. Tasks below a task always are [E57]. */
-export interface Cancelling {
+interface Cancelling {
   readonly id: string
   readonly kind: JobKind
   readonly by: string

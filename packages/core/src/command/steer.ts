@@ -37,7 +37,7 @@ async function liveTask(context: CommandContext, database: string, id: string): 
 }
 
 /** A message for a task. `key` identifies a repeat. `waitMs` is how long to wait for a reply; null does not wait. */
-export interface TaskMessage {
+interface TaskMessage {
   readonly id: string
   readonly from: string
   readonly text: string

@@ -14,7 +14,7 @@ export interface ChildName {
 }
 
 /** A child's address before numbering: the key and the path of its document, and its invocation. */
-export interface ChildAddress {
+interface ChildAddress {
   readonly key: string
   readonly path: string
   readonly invocation: string
@@ -35,7 +35,7 @@ export function childAddress(
 }
 
 /** A child that is about to start, with a document and an invocation of its own. */
-export interface ChildPlace {
+interface ChildPlace {
   readonly place: CallPlace
   /** Whether its document is new. */
   readonly isFresh: boolean

@@ -85,7 +85,7 @@ function failureOf(body: AgentEndBody | ErrorBody): string | null {
 }
 
 /** The result of an agent that is wrapped as a tool: its text, and its errors, if any. */
-export interface TextAndError {
+interface TextAndError {
   readonly text: string
   readonly error?: string
 }
@@ -103,7 +103,7 @@ function withErrors(text: string, errors: readonly string[]): TextAndError {
 }
 
 /** The result of a call that starts a task: exactly what the calling model reads until the task has ended [F21]. */
-export interface Handle {
+interface Handle {
   readonly status: 'queued'
   readonly task_id: string
   readonly tool_call_id: string | null

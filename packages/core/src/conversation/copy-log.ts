@@ -3,7 +3,7 @@ import type { Entry } from '@witan/protocol/entries'
 import { makeEntry } from './entry.ts'
 
 /** The entries that a fork copies, and the last seq among them at which no call is open. */
-export interface Copied {
+interface Copied {
   readonly entries: readonly Entry[]
   readonly lastLegalSeq: number
 }

@@ -2,7 +2,7 @@
 import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
 
 /** The fields of an entry beside its content and its seq, which the store assigns. */
-export interface EntryHead {
+interface EntryHead {
   readonly place: CallPlace
   /** The run or task that the entry belongs to. */
   readonly job: string

@@ -8,7 +8,7 @@ import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
 
 /** The call tree of a run, and its number of tool rounds: replies that call tools the model was offered [C4]. */
-export interface RunTree {
+interface RunTree {
   readonly root: CallNode
   readonly toolRounds: number
 }

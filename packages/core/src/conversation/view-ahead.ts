@@ -10,7 +10,7 @@ import { rendering, unreadOf, unreadShared } from './view.ts'
 const shortInAll = 16_384
 
 /** Releases what was remembered for one view. */
-export type Forget = () => void
+type Forget = () => void
 
 /** A text, and the scrubbers that it passes in this order. */
 interface Passage {

@@ -53,7 +53,7 @@ export function hasRead(call: AgentCall, system: ModelMessage, id: string): bool
 }
 
 /** The part of a document that `call` reads, without what waits for it. */
-export interface HistoryView {
+interface HistoryView {
   readonly messages: readonly ModelMessage[]
   /** The index of the first message that stands for this or a later place of the document. */
   indexOf(place: number): number
@@ -357,7 +357,7 @@ function* sharing({ said, from, upTo, others, scrub, naming }: SharedHistory): P
 }
 
 /** What a system message holds beside the agent's own words. */
-export interface SystemParts {
+interface SystemParts {
   /** How deep its run may go. */
   readonly maxDepth: number
   /** What its tools add, one line each. */

@@ -11,7 +11,7 @@ import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { readCharacters } from '../store/row-page.ts'
 
 /** What loading a conversation needs. */
-export interface WarmContext {
+interface WarmContext {
   readonly store: Store
   readonly append: LogContext['append']
   readonly stored: LogContext['stored']

@@ -3,14 +3,14 @@ import type { Entry } from '@witan/protocol/entries'
 import { type DocumentFold, emptyDocument, applyEntry } from './document.ts'
 
 /** Stored entries of a conversation after a seq, in order. */
-export type ReadEntries = (of: {
+type ReadEntries = (of: {
   readonly database: string
   readonly conversation: string
   readonly after: number
 }) => AsyncIterable<Entry>
 
 /** A fold, and the last entry that it has taken. */
-export interface WarmDocument {
+interface WarmDocument {
   fold: DocumentFold
   last: Pick<Entry, 'seq' | 'job' | 'appendNo'> | null
 }

@@ -9,7 +9,7 @@ import { type Outcome, refusedTransfer } from '../tool/outcome.ts'
 import type { Caller, ImmediateTool, ToolSource } from '../tool/tool.ts'
 
 /** What the edge looks up: agents as the run keeps them, and whether one exists at all. */
-export interface TransferContext {
+interface TransferContext {
   readonly find: FindAgent
   exists(caller: Caller, id: string): boolean
 }

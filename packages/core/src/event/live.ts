@@ -14,14 +14,14 @@ export interface Delta {
 }
 
 /** The connection to readers in other processes. */
-export interface Outside {
+interface Outside {
   isRead(channel: string): boolean
   reading(channel: string): void
   delta(channel: string, delta: Delta): void
 }
 
 /** A live reader of one conversation. */
-export interface LiveReader {
+interface LiveReader {
   entries(entries: readonly Entry[]): void
   delta(delta: Delta): void
   /** The conversation was deleted. */
@@ -29,7 +29,7 @@ export interface LiveReader {
 }
 
 /** A conversation that is read in this process. */
-export interface ReadChannel {
+interface ReadChannel {
   /** The last seq that its readers have got; null until the first reader has read the history. */
   readonly lastSeq: number | null
   readonly readers: ReadonlySet<unknown>
@@ -41,7 +41,7 @@ interface Channel extends ReadChannel {
 }
 
 /** The subscription of a reader at the hub. */
-export interface LiveSubscription {
+interface LiveSubscription {
   /** The reader itself has read the log up to `seq`. */
   reached(seq: number): void
   leave(): void

@@ -14,7 +14,7 @@ export interface Listening {
 }
 
 /** What a relay needs. `send` sends a text about a conversation to the other processes; it may be lost. */
-export interface RelayContext {
+interface RelayContext {
   readonly hub: LiveHub
   readonly clock: Clock
   send(channel: string, text: string): void
@@ -58,7 +58,7 @@ const messageSchema = z.union([
 type Message = z.infer<typeof messageSchema>
 
 /** A relay, until it is closed. */
-export interface Relay {
+interface Relay {
   /** Takes a text that another process sent. Anything but a message of a relay is ignored. */
   received(channel: string, text: string): void
   close(): void

@@ -8,7 +8,7 @@ import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import type { ReadBound } from '../store/row-page.ts'
 
 /** Where a tail reads from. */
-export interface TailSource extends LogPlace {
+interface TailSource extends LogPlace {
   readonly channel: string
   readonly hub: LiveHub
   /** Resolves when the conversation can be read; throws if it does not exist. */
@@ -18,7 +18,7 @@ export interface TailSource extends LogPlace {
 }
 
 /** Which events a tail yields, from where, and until when. */
-export interface TailOptions extends EntryFilter {
+interface TailOptions extends EntryFilter {
   /** Exclusive. */
   readonly from: number
   readonly signal: AbortSignal

@@ -5,7 +5,7 @@ import type { Requester } from './principal.ts'
 type Entry = string | readonly string[]
 
 /** The access lists of an agent. */
-export interface AgentAccess {
+interface AgentAccess {
   readonly call: readonly Entry[] | null
   readonly tools?: Readonly<Record<string, readonly Entry[]>> | undefined
 }

@@ -2,7 +2,7 @@
 import type { Pausable } from './pausable.ts'
 
 /** How much of a value is copied. */
-export interface PlainLimits {
+interface PlainLimits {
   /** In characters of its JSON; an escaped character counts once. */
   readonly characters: number
   /** In values that are looked at. */

@@ -3,7 +3,7 @@ import type { Requester } from '../identity/principal.ts'
 import { hasRole, type Involvement, isAddressed, mayDo, personOf } from '../identity/rights.ts'
 
 /** Its addressee, and what connects the principal with its conversation. */
-export interface Waiting extends Involvement {
+interface Waiting extends Involvement {
   readonly addressee: string | null
 }
 

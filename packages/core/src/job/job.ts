@@ -15,7 +15,7 @@ import { Waker } from './waker.ts'
 import { Writer } from './writer.ts'
 
 /** A job and the epoch in which it was claimed. */
-export interface JobIdentity {
+interface JobIdentity {
   readonly id: string
   readonly epoch: number
   readonly attempts: number
@@ -43,7 +43,7 @@ export interface OpenModelCall extends CallState {
 }
 
 /** The progress of one process's work on a job. */
-export interface Lifecycle {
+interface Lifecycle {
   /** Set when this process must not go on: fenced, closed, or the store is broken. */
   stopped: unknown
   /** Why the run must fail; the loop closes it at its next pass. */

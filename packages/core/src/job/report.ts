@@ -12,7 +12,7 @@ import type { Job } from './job.ts'
 import { type Begin, runEntries } from './start.ts'
 
 /** The entries and job changes that report the end of tasks. */
-export interface EndReport {
+interface EndReport {
   readonly entries: readonly Entry[]
   readonly jobs: readonly JobChange[]
 }

@@ -12,7 +12,7 @@ export type Last = Required<Pick<Append, 'entries' | 'jobs'>> & { readonly ifAlo
 const mayRepeat: ReadonlySet<string> = new Set(['woken', 'moved', 'active', 'inactive'])
 
 /** Callbacks for the result of an append. */
-export interface WriterEvents {
+interface WriterEvents {
   /** Nothing more can be written in this epoch. */
   refused(reason: unknown): void
   /** The job's own row has changed. */
@@ -22,7 +22,7 @@ export interface WriterEvents {
 }
 
 /** A job in one epoch, and the principal that it works for. `again`: an earlier writer of this epoch was in use before. */
-export interface WriterIdentity {
+interface WriterIdentity {
   readonly id: string
   readonly epoch: number
   readonly again?: boolean
@@ -35,7 +35,7 @@ const acceptedEntries = 8
 const perEpoch = 2 ** 24
 
 /** Makes the entries of one job in one epoch. `(job, appendNo)` is unique, also across takeovers. */
-export class EntryMaker {
+class EntryMaker {
   readonly #job: WriterIdentity
   #count: number
 

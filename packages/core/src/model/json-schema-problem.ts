@@ -6,7 +6,7 @@ import type { Pausable } from '../identity/pausable.ts'
 import { type PatternAllowance, patternAllowance, patternOf } from './pattern.ts'
 
 /** What is wrong with a schema: `path` leads from it to the part, empty for itself. */
-export interface SchemaProblem {
+interface SchemaProblem {
   readonly path: string
   readonly reason: string
 }

@@ -5,7 +5,7 @@ import { type At, type Keyword, jsonTypeOf, kindWords, type Look, lookUp, type S
 import { numberKeywords, stringKeywords } from './json-schema-scalars.ts'
 
 /** What a schema says of values, by the standard: a keyword about one type lets values of another type pass. */
-export interface JsonValidator {
+interface JsonValidator {
   /** In words what is wrong: where, and what was expected; empty for a value that fits. Values are not echoed. */
   issuesOf(value: unknown): readonly string[]
   /** Whether a value fits; `unknown` where that takes too much work, or the schema says what nothing here understands. */

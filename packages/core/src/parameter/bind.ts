@@ -8,7 +8,7 @@ import type { Bound, BoundValue, ConversationValues } from './parameter.ts'
 type NameMap = Readonly<Record<string, string | null>>
 
 /** What a call inherits: its parent's bound values and the conversation's. A root has no parent. */
-export interface Inheritance {
+interface Inheritance {
   readonly parent: Bound | null
   readonly conversationValues: ConversationValues
   readonly map: NameMap

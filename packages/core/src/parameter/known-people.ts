@@ -125,7 +125,7 @@ export function aliasKey(of: Naming): string | null {
 }
 
 /** Whose names stand in a text, and for whom it is read. */
-export interface Translation {
+interface Translation {
   readonly from: Naming
   readonly to: Naming
   readonly people: People
@@ -137,7 +137,7 @@ export interface Translation {
  * Where a text names people: in the `user` fields of JSON, before the words of a reply, or anywhere in an error. What people and models
  * say themselves stays as it is.
  */
-export type NamesIn = 'fields' | 'start' | 'error'
+type NamesIn = 'fields' | 'start' | 'error'
 
 /** A text that the runtime wrote for one agent, with people named as another agent knows them [C36]. */
 export function translated(text: string, where: NamesIn, translation: Translation): string {

@@ -12,7 +12,7 @@ export interface Person {
 }
 
 /** How somebody stands in a conversation: takes part, has left, or only spoke in it. */
-export type Presence = 'there' | 'left' | 'spoke'
+type Presence = 'there' | 'left' | 'spoke'
 
 /**
  * Everybody who ever took part or spoke, in the order of the first appearance, which never changes. A change makes a new value, so a

@@ -79,7 +79,7 @@ function* reading(search: Search, upTo: number): Pausable<void> {
 }
 
 /** What is known of a text whose end has not come yet. */
-export interface SettledSpans {
+interface SettledSpans {
   /** The parts that spell a pattern, as far as they end before `settled`. */
   readonly spans: readonly Span[]
   /** Whatever follows changes nothing before this position. */

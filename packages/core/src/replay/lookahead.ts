@@ -128,7 +128,7 @@ export function askedAt({ seq, body: { behind = 0 } }: ModelEntry): number {
 }
 
 /** A tool call of an agent's call, before it starts. */
-export interface Attempted {
+interface Attempted {
   readonly caller: string
   readonly tool: string
   readonly args: Readonly<Record<string, unknown>>

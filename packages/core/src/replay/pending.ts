@@ -95,7 +95,7 @@ async function* waiting(
 const neverMs = 2_147_483_647
 
 /** What the log says of tool calls. */
-export interface ToolsAhead {
+interface ToolsAhead {
   /** The error of a call that the tool's own check refused; null if it took the arguments. */
   refusal(tool: string, args: Readonly<Record<string, unknown>>): string | null
   /** Whether a call is cut off while it asks a model. */

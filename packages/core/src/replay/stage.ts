@@ -38,7 +38,7 @@ interface Life {
 }
 
 /** What a stage is made from. */
-export interface StageOptions {
+interface StageOptions {
   readonly store: Store
   readonly script: Script
   readonly tools: readonly FunctionTool[]
@@ -210,7 +210,7 @@ async function begins({ options: { store }, script, turns }: Known, { database, 
 }
 
 /** The time of the log, and timers that only the replay fires. */
-export class ReplayTimers implements Clock {
+class ReplayTimers implements Clock {
   readonly #script: Script
   #timers: { readonly run: () => void; readonly isBackground: boolean }[] = []
 

@@ -28,7 +28,7 @@ export interface Turns {
 }
 
 /** How a job begins, and whether it notes that it does. */
-export interface Launch {
+interface Launch {
   readonly isNoted: boolean
   readonly begin: () => void
 }

@@ -20,7 +20,7 @@ export type Next =
   | { readonly kind: 'finish' }
 
 /** What the log does not record: the ids of the effects under way in this process, and whether the run must fail. */
-export interface Underway {
+interface Underway {
   readonly busy: ReadonlyMap<string, unknown>
   readonly isFailing: boolean
 }

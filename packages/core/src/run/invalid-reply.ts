@@ -20,7 +20,7 @@ const endings = {
 } as const
 
 /** What is wrong with a reply: `detail` for people, `message` for the model if words of the runtime say it. */
-export interface InvalidReply {
+interface InvalidReply {
   readonly detail: string
   readonly message: string | null
   readonly finishReason: ModelReply['finishReason']

@@ -7,7 +7,7 @@ import { perform } from './perform.ts'
 import { finish, park } from './settle.ts'
 
 /** How `advance` ended: with a stored result, or stopped so that another worker continues the job. */
-export type AdvanceResult =
+type AdvanceResult =
   | { readonly kind: 'stored'; readonly result: StoredResult }
   | { readonly kind: 'stopped'; readonly reason: unknown }
 

@@ -9,7 +9,7 @@ import type { Job } from '../job/job.ts'
 const longest = 100_000
 
 /** The reasoning of one model call. */
-export interface Reasoning {
+interface Reasoning {
   push(part: ReasoningPart): void
   /** Passes on what was held back, once the reply is whole. */
   end(): void

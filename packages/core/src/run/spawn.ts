@@ -12,7 +12,7 @@ import { answeredMessage, recordSent } from './peer-message.ts'
 import { recordSpawn } from '../job/task.ts'
 
 /** A child to start, for a tool call that a reply asked for or for a tool that already runs and waits. */
-export interface Spawning {
+interface Spawning {
   readonly toolCall: ToolCall
   readonly child: Spawn
   readonly callId: string

@@ -28,7 +28,7 @@ import { pageOf } from './page.ts'
 import type { Scope } from './scope.ts'
 
 /** Starts a run in a conversation, as `Witan.run` does. */
-export type RunIn = (conversation: string, request: unknown) => Promise<AcceptedRun>
+type RunIn = (conversation: string, request: unknown) => Promise<AcceptedRun>
 
 /** The admin of one principal; every method waits until the runtime is ready. */
 export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {

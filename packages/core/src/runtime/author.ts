@@ -9,7 +9,7 @@ import { present } from '../parameter/person.ts'
 import type { Scope } from './scope.ts'
 
 /** The author of a message. */
-export type Author = Pick<Message, 'author'>
+type Author = Pick<Message, 'author'>
 
 /**
  * The principal as an author: `user:anna` speaks as `anna`. Every other principal speaks as `user`, and so does one whose name no

@@ -14,7 +14,7 @@ import { limitOf, rowPage } from './page.ts'
 import { summary } from './views.ts'
 
 /** Selects conversations, newest first. `search`: all its words occur in the first message, the agent's id or name, or the id. */
-export interface ConversationFilter extends PageOptions {
+interface ConversationFilter extends PageOptions {
   readonly agent?: string
   readonly search?: string
 }

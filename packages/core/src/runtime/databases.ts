@@ -6,7 +6,7 @@ import { localPrincipal, type Principal } from '../identity/principal.ts'
 import type { Registry } from '../agent/registry.ts'
 
 /** What a database begins with. */
-export interface Definitions {
+interface Definitions {
   readonly agents: readonly object[]
   readonly protocols: readonly object[]
   readonly registry: Registry

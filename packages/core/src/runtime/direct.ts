@@ -21,14 +21,14 @@ import { hasRole } from '../identity/rights.ts'
 import { idOfNamed } from '../agent/registry.ts'
 
 /** A sub-agent and its parent, each by its id or its display name, and the request body. */
-export interface DirectRun {
+interface DirectRun {
   readonly parent: string
   readonly id: string
   readonly request: unknown
 }
 
 /** The conversation of a direct run, and the body that remains to be run there. */
-export interface OpenedDirectRun {
+interface OpenedDirectRun {
   readonly conversationId: string
   readonly body: RunRequest
 }

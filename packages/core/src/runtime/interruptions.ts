@@ -93,7 +93,7 @@ export async function openOf(
 }
 
 /** Selects interruptions: by state, and by addressee: a person's id, `role:<name>`, `me` or `none`. */
-export interface InterruptionFilter extends PageOptions {
+interface InterruptionFilter extends PageOptions {
   readonly state?: string
   readonly addressee?: string
 }

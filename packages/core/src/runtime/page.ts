@@ -30,7 +30,7 @@ export function limitOf(options: PageOptions): number {
 }
 
 /** How a row is shown, and the cursor that it gives. */
-export interface RowForm<Row, Item> {
+interface RowForm<Row, Item> {
   readonly item: (row: Row) => Item | Promise<Item>
   readonly id: (row: Row) => string
 }

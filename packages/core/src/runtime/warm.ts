@@ -8,13 +8,13 @@ import type { LiveHub } from '../event/live.ts'
 import type { Store } from '../store/store.ts'
 
 /** Folds of conversations and of documents. A document's fold is evicted with its conversation. */
-export interface Warm {
+interface Warm {
   readonly warm: WarmConversations
   readonly documents: WarmDocuments
 }
 
 /** What the folds are connected to. `stored` also get what this process stores. */
-export interface WarmParts {
+interface WarmParts {
   readonly store: Store
   readonly hub: LiveHub
   readonly registry: Registry

@@ -23,7 +23,7 @@ export const auditTable = defineRecord({
 })
 
 /** What was done to one object. */
-export interface Deed {
+interface Deed {
   readonly kind: AuditKind
   readonly name: string
   readonly action: AuditAction

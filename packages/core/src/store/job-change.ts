@@ -49,7 +49,7 @@ export function claimedJob<Job extends JobState>(job: Job, by: Ownership): Job {
 }
 
 /** A new owner, its lease, and the time of the store's clock. */
-export interface Ownership {
+interface Ownership {
   readonly owner: string
   readonly leaseUntil: number
   readonly now: number

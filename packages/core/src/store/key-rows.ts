@@ -9,10 +9,10 @@ import { auditOf } from './audit.ts'
 import type { KeyRecords, KeyRow } from './keys.ts'
 
 /** The part of a store that creating a key uses. */
-export type KeyStore = Pick<KeyRecords, 'putKey' | 'deleteKey'> & { now(): number }
+type KeyStore = Pick<KeyRecords, 'putKey' | 'deleteKey'> & { now(): number }
 
 /** A database, and who changes its keys. */
-export interface KeyAdminPlace {
+interface KeyAdminPlace {
   readonly database: string
   readonly principal: Principal
 }

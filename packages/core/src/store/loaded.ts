@@ -8,7 +8,7 @@ import type { Store } from './store.ts'
 const most = 48_000_000
 
 /** Where content is read. */
-export interface ContentPlace {
+interface ContentPlace {
   readonly database: string
   readonly conversation: string
   readonly digest: string

@@ -5,7 +5,7 @@
 import type { RowPage } from './row-page.ts'
 
 /** What a column holds; with `?` it may be null. A text may hold any characters, but no half of a surrogate pair. */
-export type ColumnType = 'text' | 'text?' | 'integer' | 'integer?'
+type ColumnType = 'text' | 'text?' | 'integer' | 'integer?'
 
 interface ColumnValues {
   readonly text: string

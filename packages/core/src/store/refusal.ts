@@ -31,7 +31,7 @@ export type Planned<Job extends JobState> =
     }
 
 /** The changes to write; or the refusal and its job. After `woken` the driver clears `wake` on that job, if it has an owner. */
-export type Decision<Job extends JobState> =
+type Decision<Job extends JobState> =
   | { readonly ok: true; readonly jobs: readonly Planned<Job>[] }
   | { readonly ok: false; readonly reason: Refusal; readonly job: Job | null }
 

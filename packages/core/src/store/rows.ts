@@ -10,7 +10,7 @@ import type { ConversationRow, InterruptionRow, JobStatus, ListedConversation } 
 type Row = Readonly<Record<string, unknown>>
 
 /** Reads the rows of every table but jobs. */
-export interface RowReaders {
+interface RowReaders {
   conversationRow(row: Row): ConversationRow
   /** Needs the columns `beginning`, the first characters of its first entry, and `run_…` of its latest run. */
   listedConversation(row: Row): ListedConversation

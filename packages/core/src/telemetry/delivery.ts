@@ -10,7 +10,7 @@ export type Sent =
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number | null }
 
 /** What a delivery needs. `send` never rejects, and stops at the signal. */
-export interface DeliveryContext {
+interface DeliveryContext {
   /** Names the server in reports. */
   readonly name: string
   readonly maxQueue: number

@@ -8,7 +8,7 @@ export type MessagePart =
   | { readonly type: 'tool_call_response'; readonly id: string; readonly response: unknown }
 
 /** A message that somebody said. */
-export interface SpokenMessage {
+interface SpokenMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly parts: readonly MessagePart[]
   /** Set for the output of a model or an agent. */

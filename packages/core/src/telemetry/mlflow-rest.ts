@@ -7,7 +7,7 @@ import type { OtlpTarget } from './otlp.ts'
 const longestAnswer = 1_000_000
 
 /** What MLflow answers; `null` stands for a body that is no JSON. */
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> | null
 }

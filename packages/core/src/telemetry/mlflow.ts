@@ -9,7 +9,7 @@ import { faulty, type OtlpTarget, sendOtlp } from './otlp.ts'
 import type { Parcel } from './parcel-queue.ts'
 
 /** An MLflow server, and the experiment there. */
-export interface MlflowTarget extends Omit<OtlpTarget, 'protocol' | 'leftOut'> {
+interface MlflowTarget extends Omit<OtlpTarget, 'protocol' | 'leftOut'> {
   readonly experiment: string
   /** With `conversation`, each conversation is one run there, and its traces are linked to it. */
   readonly runs: 'none' | 'conversation'

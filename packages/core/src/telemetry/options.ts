@@ -47,7 +47,7 @@ export interface TelemetryOptions {
 }
 
 /** What exporters need from the runtime. */
-export interface ExporterContext {
+interface ExporterContext {
   readonly clock: Clock
   readonly random: () => number
   report(error: unknown): void

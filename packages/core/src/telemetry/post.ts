@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https'
 import { systemClock } from '../identity/clock.ts'
 
 /** A request. */
-export interface Posted {
+interface Posted {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string

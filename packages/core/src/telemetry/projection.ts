@@ -26,20 +26,20 @@ import { type AgentLabels, plainId, type SpanLabels } from './span-label.ts'
 import { eventOf, exceptionEvent, resolvedEvent, retryOf } from './span-event.ts'
 
 /** What a trace says beside the entries. */
-export interface TraceSource {
+interface TraceSource {
   readonly database: string
   readonly conversation: string
   readonly agents: AgentLookup
 }
 
 /** The form of the spans of one exporter. `content` is null if no text of the conversation may leave. */
-export interface SpanStyle {
+interface SpanStyle {
   readonly content: SpanContent | null
   readonly labels: SpanLabels
 }
 
 /** Takes the entries of a job in order, and gives their spans. */
-export interface Projection {
+interface Projection {
   take(entry: Entry): void
   /** The spans so far. A call without an end ends with the last entry. */
   spans(): readonly Span[]

@@ -21,7 +21,7 @@ export class Histogram {
 }
 
 /** Names of labels and their values. */
-export type Labels = Readonly<Record<string, string>>
+type Labels = Readonly<Record<string, string>>
 
 /** The lines before the samples of a name. */
 export function head(name: string, type: 'counter' | 'gauge' | 'histogram', help: string): string[] {

@@ -34,7 +34,7 @@ export interface Exporter {
 }
 
 /** What telemetry needs from the runtime. */
-export interface TelemetryContext {
+interface TelemetryContext {
   readonly clock: Clock
   readonly exporters: readonly Exporter[]
   /** The values of a conversation: one that was hidden later is hidden in every later export. Null if the conversation is gone. */

@@ -20,7 +20,7 @@ export interface DocumentReader {
 }
 
 /** A reply of an agent that `to` asked. */
-export interface TracedReply {
+interface TracedReply {
   readonly agent: string
   readonly to: string
   readonly text: string

@@ -24,7 +24,7 @@ export class TraceScrubbers {
 const mostMade = 64
 
 /** What the calls of a trace bind, and what is hidden from one of them. */
-export interface TraceValues {
+interface TraceValues {
   readonly bound: ReadonlyMap<string, Bound>
   readonly hidden: readonly ParameterValue[]
 }

@@ -27,7 +27,7 @@ export interface DelegationStyle {
 }
 
 /** The target of an edge: its tool, its id, and the map of its parameters. */
-export interface EdgeTarget {
+interface EdgeTarget {
   readonly tool: string
   readonly agent: string
   readonly map: SubAgentEdge['map']

@@ -49,7 +49,7 @@ function cut(text: string, room: number): string {
 }
 
 /** How a list is written: what stands before it, between its items, and after it, and how many items it has at most. */
-export interface ListForm {
+interface ListForm {
   readonly before: string
   readonly between: string
   readonly after: string

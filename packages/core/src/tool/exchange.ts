@@ -2,7 +2,7 @@
 import type { ExchangeEnds, ExchangeStanding } from '@witan/protocol/entries'
 
 /** An exchange between two agents of a job. */
-export interface Exchange extends ExchangeEnds {
+interface Exchange extends ExchangeEnds {
   /** The call that began it. */
   readonly id: string
   /** Where it stands; null before the first message that was sent. */

@@ -2,7 +2,7 @@
 import type { QueryRows } from './source.ts'
 
 /** Collects rows until a limit is reached. */
-export interface RowTaker {
+interface RowTaker {
   /** The size of the collected rows as a JSON array in UTF-8. */
   bytes(): number
   count(): number
@@ -11,7 +11,7 @@ export interface RowTaker {
 }
 
 /** The limits of one query; see `QUERY_LIMITS`. */
-export interface RowLimits {
+interface RowLimits {
   readonly maxRows: number
   readonly maxBytes: number
 }

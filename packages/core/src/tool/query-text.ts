@@ -129,7 +129,7 @@ export function placeOfWord(sql: string, word: string, lexis: SqlLexis): { line:
 }
 
 /** A name that may be a function call, as the database reads it, and its position in the text. */
-export interface PossibleCall {
+interface PossibleCall {
   readonly name: string
   readonly line: number
   readonly column: number

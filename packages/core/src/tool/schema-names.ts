@@ -23,7 +23,7 @@ export const insideLists = ['prefixItems', 'items'] as const
 export const insideNamed = ['properties', 'patternProperties'] as const
 
 /** The names that a schema has for the arguments themselves. */
-export interface SchemaNames {
+interface SchemaNames {
   readonly listed: ReadonlySet<string>
   /** Patterns whose matching names it also describes. */
   readonly patterns: readonly string[]

@@ -44,7 +44,7 @@ export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
 }
 
 /** How a job parked or ended: its status, and the code of its error. */
-export interface DriveResult {
+interface DriveResult {
   readonly status: RunResult['status']
   readonly code: string | null
 }

@@ -29,7 +29,7 @@ export interface WorkNote {
 }
 
 /** What a worker needs; `prepare` loads what the jobs of a database need. */
-export interface WorkerContext extends DriveContext {
+interface WorkerContext extends DriveContext {
   readonly env: Environment
   /** Limits the jobs that are claimed for this process or begin here as tasks. A run accepted here always runs here. */
   readonly maxJobs: number

@@ -106,10 +106,10 @@ export const runRoutes: readonly Route[] = [
 ]
 
 /** A call whose body is a run. */
-export type RunCall = Call<unknown, z.output<typeof runRequestSchema>>
+type RunCall = Call<unknown, z.output<typeof runRequestSchema>>
 
 /** The conversation of a run, and the reply for a run that is stored without waiting for it. */
-export interface RunPlace {
+interface RunPlace {
   readonly id: string
   receipt(run: AcceptedRun): unknown
 }

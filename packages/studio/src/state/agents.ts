@@ -24,7 +24,7 @@ export function isOnlyCalled({ revision }: Pick<StoredAgent, 'revision'>): boole
 }
 
 /** Agents in two groups, each by name. `roots`: those that no other agent lists; empty if all are listed. */
-export interface ArrangedAgents<Agent> {
+interface ArrangedAgents<Agent> {
   readonly roots: readonly Agent[]
   readonly others: readonly Agent[]
 }

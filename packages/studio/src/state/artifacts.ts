@@ -13,7 +13,7 @@ export function savedIn(view: ConversationView, runId: string): readonly Artifac
 }
 
 /** Artifacts, and which was made from which. */
-export interface Lineage {
+interface Lineage {
   readonly nodes: readonly Artifact[]
   readonly edges: readonly { readonly from: string; readonly to: string }[]
   /** More belong to it than are drawn. */
@@ -70,7 +70,7 @@ function reach(id: string, ways: ReadonlyMap<string, readonly string[]>): string
 }
 
 /** How the content of an artifact is shown. A `drawing` may be costly to draw, so it is text until a reader asks for more. */
-export type PreviewKind = 'picture' | 'drawing' | 'markdown' | 'json' | 'text' | 'none'
+type PreviewKind = 'picture' | 'drawing' | 'markdown' | 'json' | 'text' | 'none'
 
 const pictures: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']
 

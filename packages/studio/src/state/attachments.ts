@@ -4,7 +4,7 @@ import { fileLimits } from '@witan/protocol/files'
 import { useSyncExternalStore } from 'react'
 
 /** The files of one draft, and why the last one was not taken. */
-export interface Attachments {
+interface Attachments {
   readonly files: readonly FilePart[]
   readonly problem: string | null
 }

@@ -4,7 +4,7 @@ import type { ChatMessage, ConversationView } from '@witan/client'
 type Change = ConversationView['changes'][number]
 
 /** One item of the chat. A run comes after its messages. */
-export type ChatItem =
+type ChatItem =
   | { readonly kind: 'message'; readonly key: string; readonly message: ChatMessage }
   | { readonly kind: 'run'; readonly key: string; readonly runId: string }
   | { readonly kind: 'change'; readonly key: string; readonly change: Change }

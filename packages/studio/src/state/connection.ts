@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** `away`: no answer. `locked`: the server answers and asks who this is. */
-export type Connection = 'open' | 'away' | 'locked'
+type Connection = 'open' | 'away' | 'locked'
 
 /** What the server lets in with: the token that it printed, an API key, or a token of its issuer. */
 export type Credential = 'token' | 'key' | 'jwt'

@@ -1,7 +1,7 @@
 /** Places the agents of an acquaintance graph in layers, callers before the called, and leads each line past all other agents. */
 
 /** Anything with nodes and directed edges. */
-export interface Graph {
+interface Graph {
   readonly nodes: readonly { readonly id: string }[]
   readonly edges: readonly { readonly from: string; readonly to: string }[]
 }
@@ -14,7 +14,7 @@ export interface Place {
 }
 
 /** The free places that a line runs through between its ends, in order; none where its ends stand in neighbouring layers. */
-export interface GraphLayout {
+interface GraphLayout {
   readonly places: readonly Place[]
   readonly routes: ReadonlyMap<string, readonly Place[]>
 }

@@ -7,7 +7,7 @@ export interface Point {
 }
 
 /** From the right side of one agent to the left side of another. `lanes`: the left ends of the free places between, in order. */
-export interface LineEnds {
+interface LineEnds {
   readonly from: Point
   readonly to: Point
   readonly lanes: readonly Point[]

@@ -3,7 +3,7 @@ import type { CallState } from '@witan/client'
 import type { ConversationLine } from '@witan/protocol'
 
 /** A state with its words; null where there is nothing to say. */
-export interface LineState {
+interface LineState {
   readonly state: CallState
   readonly words: string
 }

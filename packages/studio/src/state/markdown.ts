@@ -9,7 +9,7 @@ export interface MarkdownBlock {
 }
 
 /** A text that grows, cut into blocks. */
-export interface MarkdownText {
+interface MarkdownText {
   /** The blocks of the text. Cheap where `text` begins with what it was before. */
   blocks(text: string): readonly MarkdownBlock[]
 }

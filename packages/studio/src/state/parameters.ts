@@ -25,7 +25,7 @@ export interface ParameterDraft {
 }
 
 /** What a form reads of an agent. */
-export type Declaring = Omit<ReachAgent, 'disabled'>
+type Declaring = Omit<ReachAgent, 'disabled'>
 
 /** The lines for a conversation with the first agent: what it declares, and what the agents below it look for, under the names that their edges give it. */
 export function parameterFields(agents: readonly Declaring[]): ParameterField[] {

@@ -3,7 +3,7 @@ import type { StoredAgent } from '@witan/protocol'
 import type { StoredProtocol } from '@witan/protocol/protocols'
 
 /** One tool, as the list of tools shows it. */
-export interface PeerTool {
+interface PeerTool {
   readonly name: string
   readonly kind: 'peer'
   readonly about: string

@@ -1,7 +1,7 @@
 /** An error as the Studio shows it: what happened, its code, and what to do next. */
 
 /** The three lines of an error note. */
-export interface ShownProblem {
+interface ShownProblem {
   readonly code: string
   readonly detail: string
   readonly hint: string

@@ -9,7 +9,7 @@ import { refreshConversation } from './queries.ts'
 import { witan } from './witan.ts'
 
 /** A prompt that was sent. `error` is what the server refused it with. */
-export interface SentPrompt {
+interface SentPrompt {
   readonly text: string
   readonly files: readonly FilePart[]
   /** The person in whose name it is sent; null for the user of this page. */

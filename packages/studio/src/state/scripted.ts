@@ -2,7 +2,7 @@
 import type { StoredAgent } from '@witan/protocol'
 
 /** Whether a model is a script. The server says so; the model's name does not. */
-export type ScriptedAgent = Pick<StoredAgent, 'id' | 'name' | 'modelKind'> & Partial<Pick<StoredAgent, 'workflow'>>
+type ScriptedAgent = Pick<StoredAgent, 'id' | 'name' | 'modelKind'> & Partial<Pick<StoredAgent, 'workflow'>>
 
 /** The sentence of the banner, or null where every agent has a real model. A workflow has none, and does not count. */
 export function scriptedNotice(agents: readonly ScriptedAgent[]): string | null {

@@ -66,7 +66,7 @@ export function callWords({ name, task, text, error, arguments: given }: CallVie
 }
 
 /** What took part in a run: different agents, their calls, and calls of tools. */
-export interface CallCounts {
+interface CallCounts {
   readonly agents: number
   readonly agentCalls: number
   readonly toolCalls: number

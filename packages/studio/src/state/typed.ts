@@ -2,9 +2,7 @@
 import { parseExact } from '@witan/protocol/digits'
 
 /** A value, or why there is none. */
-export type Typed =
-  | { readonly value: unknown; readonly problem: null }
-  | { readonly value: null; readonly problem: string }
+type Typed = { readonly value: unknown; readonly problem: null } | { readonly value: null; readonly problem: string }
 
 /** JSON where it is JSON, else the text as it is; what begins like an object or a list and is none is a slip. */
 export function readTextOrJson(text: string): Typed {

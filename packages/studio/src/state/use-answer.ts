@@ -6,7 +6,7 @@ import { refreshWaiting } from './queries.ts'
 import { witan } from './witan.ts'
 
 /** The state of an answer: once it is accepted, the conversation's events say so and its card disappears. */
-export interface Answering {
+interface Answering {
   readonly sending: boolean
   /** Why the last one was not taken, or null. */
   readonly error: unknown

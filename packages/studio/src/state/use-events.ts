@@ -14,7 +14,7 @@ const lost = Object.assign(new Error('The server does not have this conversation
 })
 
 /** The conversation so far; `error` once the stream is lost for good. `retry` goes on after the last event that was read. */
-export interface Followed {
+interface Followed {
   readonly view: ConversationView
   /** Who said what to whom in a run so far; null for a run that is not known. */
   readonly diagramOf: (runId: string) => Diagram | null

@@ -7,7 +7,7 @@ const beyond = 12
 const stride = 6
 
 /** The rows from `first` to before `last`, and the box that scrolls. */
-export interface RowWindow {
+interface RowWindow {
   readonly box: RefObject<HTMLDivElement | null>
   readonly first: number
   readonly last: number

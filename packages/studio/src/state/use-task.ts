@@ -5,7 +5,7 @@ import { witan } from './witan.ts'
 const usualQuestion = 'What have you done so far, and what is left?'
 
 /** What is under way, and what the last one came to. */
-export interface TaskTalk {
+interface TaskTalk {
   readonly busy: 'tell' | 'ask' | 'stop' | null
   /** The reply to the last question or message; null before the first. */
   readonly said: { readonly about: string; readonly text: string } | null

@@ -155,7 +155,7 @@ export function currentProtocols(admin: AdminContext): Map<string, Protocol> {
 }
 
 /** What to check together with what is stored. */
-export interface ToCheck {
+interface ToCheck {
   readonly agents?: readonly unknown[] | undefined
   readonly protocols?: readonly unknown[] | undefined
 }

@@ -10,7 +10,7 @@ export interface SubAgentAssignment extends AssignedSubAgent {
 }
 
 /** A new agent, and the edge to it. */
-export interface NewSubAgent extends RevisionOption {
+interface NewSubAgent extends RevisionOption {
   readonly child: AgentData
   readonly edge: SubAgentEdge
 }

@@ -39,13 +39,13 @@ interface SaveTerms {
 }
 
 /** How to save, and who owns the definitions. `each` replaces the common terms for single agents of a batch. */
-export interface SaveOptions extends SaveTerms {
+interface SaveOptions extends SaveTerms {
   readonly source?: 'code' | 'data'
   readonly each?: ReadonlyMap<string, SaveTerms>
 }
 
 /** What to save together. */
-export interface ToSave {
+interface ToSave {
   readonly agents?: readonly unknown[] | undefined
   readonly protocols?: readonly unknown[] | undefined
 }
@@ -57,7 +57,7 @@ interface Parsed {
 }
 
 /** What was saved, in the order of the input. */
-export interface SavedTogether {
+interface SavedTogether {
   readonly agents: readonly Saved[]
   readonly protocols: readonly SavedProtocol[]
 }

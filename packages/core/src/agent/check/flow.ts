@@ -112,14 +112,14 @@ function linkOf(
 }
 
 /** The marks of each declaration, as numbers from 0. */
-export interface Marks {
+interface Marks {
   has(node: Declared, mark: number): boolean
   /** True if this is the node's only mark. */
   hasOnly(node: Declared, mark: number): boolean
 }
 
 /** The rules for spreading marks. */
-export interface Spreading {
+interface Spreading {
   /** All marks are below this number. */
   readonly size: number
   start(node: Declared): Iterable<number>

@@ -21,7 +21,7 @@ export interface AgentPath {
 export const mostPaths = 2000
 
 /** What to leave out of a walk. */
-export interface WalkOptions {
+interface WalkOptions {
   /** Stop at this many paths; default 2,000. */
   readonly most?: number
   /** Visit only these agents; default: all of the set. */
@@ -85,7 +85,7 @@ export function reachableFrom(roots: readonly AgentData[], agents: AgentSet): re
 }
 
 /** A cycle: each edge with the agent that has it, in order. The last edge leads back to the first agent. */
-export type Cycle = readonly { readonly from: string; readonly edge: Edge }[]
+type Cycle = readonly { readonly from: string; readonly edge: Edge }[]
 
 /** The shortest cycles through `root`, and how many were found. */
 export function* cyclesThrough(

@@ -8,7 +8,7 @@ import type { AgentSet } from './graph.ts'
 import { errorAt } from './names.ts'
 
 /** The protocols of a set, by name. */
-export type ProtocolSet = ReadonlyMap<string, Protocol>
+type ProtocolSet = ReadonlyMap<string, Protocol>
 
 /** The agents of a set, its protocols, and the agents that the same call checks. */
 interface PeerSurvey {

@@ -5,7 +5,7 @@ import { type AgentSet, reachable } from './graph.ts'
 import { runWithoutPause, type Pausable } from '../../identity/pausable.ts'
 
 /** One declaration that a passed value reaches. */
-export interface Taker {
+interface Taker {
   readonly agent: AgentData
   readonly parameter: Parameter
 }
@@ -31,7 +31,7 @@ export function takersOf(root: AgentData, agents: AgentSet): ReadonlyMap<string,
 }
 
 /** The conversations whose takers are wanted. */
-export interface Starts {
+interface Starts {
   /** The agents that a conversation may begin with. */
   readonly roots: ReadonlySet<AgentData>
   /** All that they reach. */

@@ -8,7 +8,7 @@ export interface Standing {
 }
 
 /** What a message does to an exchange: where it then stands and whether it begins a new exchange; or the messages allowed instead. */
-export type Move =
+type Move =
   | { readonly ok: true; readonly standing: Standing; readonly begins: boolean }
   | { readonly ok: false; readonly state: string; readonly allowed: readonly string[] }
 

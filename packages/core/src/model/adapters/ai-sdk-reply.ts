@@ -41,7 +41,7 @@ function textOf(content: readonly AiSdkPart[]): string {
 }
 
 /** A reply so far, with the texts and thoughts that are being written; `finish` is null until the model said that it is complete. */
-export interface ReplySoFar {
+interface ReplySoFar {
   text: string
   readonly content: AiSdkPart[]
   readonly open: Map<string, Block>

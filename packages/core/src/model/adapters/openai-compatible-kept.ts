@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** What a message gets back: fields of its own, and of each call. */
-export interface Returned {
+interface Returned {
   readonly message: Thoughts
   readonly extraOf: ReadonlyMap<string, unknown>
 }

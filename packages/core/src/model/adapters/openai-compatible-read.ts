@@ -27,7 +27,7 @@ const tailMs = 5_000
 const drainMs = 1_000
 
 /** What a reader needs to know of the call. */
-export interface ReadContext {
+interface ReadContext {
   readonly request: ModelRequest
   /** Whether people may read what the model reasons. */
   readonly shows: boolean

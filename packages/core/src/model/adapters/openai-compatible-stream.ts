@@ -9,7 +9,7 @@ export type ReplyDocument =
   | { readonly type: 'broken'; readonly text: string }
 
 /** Takes bytes as they come and hands over every document in order; `end` hands over what the last line held. */
-export interface DocumentReader {
+interface DocumentReader {
   /** Whether any of these bytes belong to a document: comments, other fields and white space around them do not. */
   push(bytes: Uint8Array): boolean
   end(): void

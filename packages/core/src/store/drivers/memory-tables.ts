@@ -42,7 +42,7 @@ interface Resting {
 }
 
 /** The ends of that queue, and its length. */
-export interface RestingLine {
+interface RestingLine {
   count: number
   oldest: Resting | null
   newest: Resting | null

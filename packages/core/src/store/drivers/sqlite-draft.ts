@@ -17,7 +17,7 @@ export interface DraftRow {
 }
 
 /** A new conversation that is written in pieces. */
-export interface Draft<Result> {
+interface Draft<Result> {
   /** Each is made before its piece is written. */
   readonly rows: Iterable<DraftRow>
   /** The result if a row was refused. */

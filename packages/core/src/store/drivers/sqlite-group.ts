@@ -11,7 +11,7 @@ interface Member {
 }
 
 /** Callbacks of a group. */
-export interface GroupTerms {
+interface GroupTerms {
   /** Whether no other write can join the group. Then it does not wait for the end of the turn. */
   alone(): boolean
   /** Called when a transaction begins. */

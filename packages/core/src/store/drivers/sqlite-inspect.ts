@@ -11,7 +11,7 @@ import { readHolder } from './sqlite-lock.ts'
  * The state of a store file. `held`: open in another process, whose `pid` is set if known. `foreign`: of another program.
  * `unreadable`: `detail` says why. Counts and agents are those of database `default`, and only set if `readable`.
  */
-export interface StoreFileReport {
+interface StoreFileReport {
   readonly state: 'missing' | 'readable' | 'held' | 'foreign' | 'unreadable'
   readonly pid: number | null
   readonly detail: string | null

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Who holds a store file. */
-export interface Holder {
+interface Holder {
   readonly pid: number
   readonly startedAt: string
 }

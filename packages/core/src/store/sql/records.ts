@@ -13,7 +13,7 @@ export interface Dialect {
 }
 
 /** The statements on one table. Parameter 1 is the database. */
-export interface RecordSql {
+interface RecordSql {
   /** The table and its indexes. */
   readonly create: string
   /** Takes the id and the columns, in the order of `recordColumns`. Returns no row if the id is taken. */

@@ -73,7 +73,7 @@ export async function start(store: Store, id: string, over: Partial<Conversation
 }
 
 /** A job to create: its owner, by default `w1`, and its lease, by default long. */
-export interface NewJob {
+interface NewJob {
   readonly id: string
   readonly kind?: JobKind
   readonly owner?: string | null

@@ -143,7 +143,7 @@ export const obviousAnswer: Answering = (pending) => {
 }
 
 /** Options of a played call. */
-export interface Playing {
+interface Playing {
   readonly caller: Caller
   readonly callId?: string
   readonly answering?: Answering

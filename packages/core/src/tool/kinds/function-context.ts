@@ -22,7 +22,7 @@ class CallPaused extends Error {
 }
 
 /** One run of a function: its context, and what it waits for if it had to stop. */
-export interface FunctionRun {
+interface FunctionRun {
   readonly context: FunctionContext
   waitsFor(): PendingOutcome | null
 }

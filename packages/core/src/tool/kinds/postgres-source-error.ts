@@ -4,7 +4,7 @@ import { DECLARE, PREPARE, QueryRefusal } from './postgres-source-read.ts'
 import { StatementError } from './postgres-source-session.ts'
 
 /** A failure, and whether the query itself is at fault and would fail again. */
-export interface Explained {
+interface Explained {
   readonly failure: QueryFailure
   readonly isVerdict: boolean
   /** The position in the numbered statement, counted from 1, if the server reported it. */

@@ -13,14 +13,14 @@ import { apply, createBatch, type Batch, expired, type GroupMember, layOut } fro
 import { type Evidence, evidenceOf, writesOf } from './writing.ts'
 
 /** A group to store; `markId` is unique to it. */
-export interface Group {
+interface Group {
   readonly database: string
   readonly members: readonly GroupMember[]
   readonly markId: string
 }
 
 /** The result of each member, in order, and the expired conversations that were replaced. */
-export interface StoredGroup {
+interface StoredGroup {
   readonly results: readonly AppendResult[]
   readonly replaced: ReadonlySet<string>
 }

@@ -21,7 +21,7 @@ const lostStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04'
 const conflictStates = new Set(['40001', '40P01', '23505', '55P03', '57014'])
 
 /** `lost`: the connection was lost, and pending work may have happened. `conflict`: nothing happened, try again. */
-export type Trouble = 'lost' | 'conflict' | 'fatal'
+type Trouble = 'lost' | 'conflict' | 'fatal'
 
 /** The kind of an error. */
 export function troubleOf(error: unknown): Trouble {

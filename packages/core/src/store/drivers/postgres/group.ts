@@ -24,7 +24,7 @@ interface Lane {
 }
 
 /** Options of group commit. */
-export interface GroupSettings {
+interface GroupSettings {
   /** Stores a group and returns the result of each member, in order. */
   readonly store: (database: string, members: readonly GroupMember[]) => Promise<readonly AppendResult[]>
   /** Called for each stored member, before its promise resolves. */

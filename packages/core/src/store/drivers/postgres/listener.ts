@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client, ClientConfig } from 'pg'
 
 /** Options of the listener. */
-export interface ListenerSettings {
+interface ListenerSettings {
   readonly channel: string
   readonly connect: () => Promise<Client>
   /** Called when the connection listens. If it throws, the connection is closed and counts as failed. */

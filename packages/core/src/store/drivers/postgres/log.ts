@@ -17,7 +17,7 @@ type LogMethods = Pick<
 >
 
 /** What these methods need. */
-export interface LogParts {
+interface LogParts {
   readonly session: PostgresSession
   readonly group: Pick<GroupCommit, 'append'>
   readonly notifications: Notifications

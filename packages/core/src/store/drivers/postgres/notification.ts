@@ -81,7 +81,7 @@ export function callListener(listener: StoreListener, notification: Notification
 const maxWaiting = 2_000
 
 /** Notifications to send, in order. */
-export interface NotificationQueue {
+interface NotificationQueue {
   /** Adds a notification. False if another one already covers it, or too many texts wait. */
   add(notification: Notification): boolean
   /** Takes all notifications. */

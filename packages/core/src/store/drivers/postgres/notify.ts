@@ -14,7 +14,7 @@ import type { PostgresSession } from './session.ts'
 import { startWatch } from './watch.ts'
 
 /** What notifying needs. */
-export interface NotificationSettings {
+interface NotificationSettings {
   readonly session: PostgresSession
   /** Unique to this store: it ignores its own notifications. */
   readonly sender: Buffer

@@ -18,13 +18,13 @@ const maxText = 7_900
 export const mostSealed = Math.floor(((maxText - version.length - 1) * 3) / 4) - headBytes - stampBytes - tagBytes
 
 /** The channel and sender of notifications. `sender` is 16 unique bytes. */
-export interface SealSettings {
+interface SealSettings {
   readonly channel: string
   readonly sender: Buffer
 }
 
 /** Seals texts of at most `mostSealed` bytes; `at` is the server's clock. */
-export type Sealer = (key: Buffer, text: string, at: number) => string
+type Sealer = (key: Buffer, text: string, at: number) => string
 
 /** A sealer for the lifetime of a sender. Its numbers only increase, even if the key changes. */
 export function createSealer({ channel, sender }: SealSettings): Sealer {
@@ -62,7 +62,7 @@ const mostSenders = 1_000
 const onItsWayMs = 5_000
 
 /** What a connection needs to open notifications. */
-export interface OpenerSettings {
+interface OpenerSettings {
   readonly key: Buffer
   readonly channel: string
   readonly since: number

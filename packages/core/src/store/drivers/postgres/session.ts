@@ -8,7 +8,7 @@ import type { Statement, Row } from './statements.ts'
 import { troubleOf, unavailable } from './error.ts'
 
 /** Limits of retries: how long a server may be unreachable, and how many conflicts there may be. */
-export interface Patience {
+interface Patience {
   /** In ms, from the first failure of a piece of work. */
   readonly unavailableAfterMs: number
 }

@@ -4,7 +4,7 @@ import type { PostgresSession } from './session.ts'
 import type { Row, Statement, Value } from './statements.ts'
 
 /** A query, and those of its columns that may be long. */
-export interface LongRows {
+interface LongRows {
   readonly database: string
   readonly query: Statement
   readonly long: readonly string[]

@@ -102,7 +102,7 @@ export function createBatch(database: string, now: number): Batch {
 }
 
 /** What was read under lock. */
-export interface LockedRows {
+interface LockedRows {
   readonly conversations: readonly Row[]
   readonly jobs: readonly Row[]
   readonly interruptions: readonly Row[]

@@ -22,7 +22,7 @@ where i.state = 'open' and i.expires_at <= ${clock} order by i.expires_at, i.num
 } as const
 
 /** Which interruptions a list wants; each combination has its own statement, so that each uses its own index. */
-export interface InterruptionFilter {
+interface InterruptionFilter {
   readonly state: string | null
   readonly conversation: string | null
   readonly addressees: readonly (string | null)[] | null
@@ -33,7 +33,7 @@ export interface InterruptionFilter {
 type FilterValue = string | null | readonly string[]
 
 /** A statement, and the values of its filter. */
-export interface InterruptionList {
+interface InterruptionList {
   readonly sql: string
   readonly values: readonly FilterValue[]
 }
