@@ -155,7 +155,30 @@ test('the loop stays short and exported names of the libraries are described', (
   assert.match(check({ 'packages/core/src/run/loop.ts': 'a\n'.repeat(101) }).join(), /has 101 lines/)
   assert.match(check({ 'packages/client/src/a.ts': 'export const a = 1\n' }).join(), /exports a without/)
   const shape = '/** What. */\nexport const shape = z.string()\nexport type Shape = z.infer<typeof shape>\n'
-  assert.deepEqual(check({ 'packages/client/src/a.ts': shape, 'packages/server/src/b.ts': 'export const b = 1\n' }), [])
+  const others = { 'packages/server/src/b.ts': 'export const b = 1\n' }
+  const users = {
+    'packages/client/src/a.test.ts': "import { type Shape, shape } from './a.ts'\n",
+    'packages/server/src/b.test.ts': "import { b } from './b.ts'\n",
+  }
+  assert.deepEqual(check({ 'packages/client/src/a.ts': shape, ...others, ...users }), [])
+})
+
+test('a file exports only what another one imports', () => {
+  const a = '/** A. */\nexport const a = 1\n/** B. */\nexport interface B {}\n'
+  const found = (files: Record<string, string>) => check({ 'packages/client/src/a.ts': a, ...files }).join()
+  assert.match(found({}), /exports a, which no other file imports.*exports B, which/)
+  for (const [text, left] of [
+    ["import { a } from './a.ts'", /^\S+ exports B, which no other file imports$/],
+    ["import type { B } from './a.ts'", /^\S+ exports a, which no other file imports$/],
+    ["import { a as b, type B } from './a.ts'", /^$/],
+    ["import * as all from './a.ts'", /^$/],
+    ["const { a } = await import('./a.ts')", /^$/],
+    ["// import { a } from './a.ts'", /exports a, .*exports B/],
+  ] as const)
+    assert.match(found({ 'packages/client/src/b.test.ts': `${text}\n` }), left, text)
+  const index = "export { a as c } from './a.ts'\nexport type { B } from './a.ts'\n"
+  assert.equal(found({ 'packages/client/src/index.ts': index }), '')
+  assert.match(found({ 'packages/client/src/b.ts': index }), /b\.ts exports c, .*b\.ts exports B, /)
 })
 
 test('a test file that shares its process hooks only its own tests', () => {
