@@ -242,7 +242,7 @@ test('where the key of the notifications was lost, a store that may not make one
     appended() {},
     due() {},
     gone() {},
-    said() {},
+    received() {},
     watched: () => [],
     listening(problem) {
       if (problem === null) return well.resolve()

@@ -103,7 +103,7 @@ function gatedListen(listen: Store['listen'], gate: Gate): Store['listen'] {
       appended: (at) => late('is notified of an append', () => listener.appended(at)),
       due: () => late('is notified of a job', () => listener.due()),
       gone: (at) => late('is notified of an end', () => listener.gone(at)),
-      said: (at, text) => late('receives a text', () => listener.said(at, text)),
+      received: (at, text) => late('receives a text', () => listener.received(at, text)),
     })
 }
 

@@ -30,7 +30,7 @@ export function startListening(parts: ListeningParts): Listening {
     clock: env.clock,
     send(channel, text) {
       const { database, conversation } = placeOf(channel)
-      store.say(database, conversation, text)
+      store.notify(database, conversation, text)
     },
   })
   const readers = new ReaderFeed(parts)
@@ -48,7 +48,7 @@ export function startListening(parts: ListeningParts): Listening {
       warm.drop(at.database, at.conversation)
       hub.gone(channelOf(at.database, at.conversation))
     },
-    said(at, text) {
+    received(at, text) {
       if (at.conversation === '') registry.refresh(at.database).catch(report)
       else relay.received(channelOf(at.database, at.conversation), text)
     },

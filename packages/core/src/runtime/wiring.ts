@@ -180,7 +180,7 @@ function tellingRecords(store: Store): AgentRecords {
     lastAgentRevision: (...at) => store.lastAgentRevision(...at),
     async changeAgents(database, changes, changed) {
       const isDone = await store.changeAgents(database, changes, auditOfDefinitions(changed, changes))
-      if (isDone) store.say(database, '', 'agents')
+      if (isDone) store.notify(database, '', 'agents')
       return isDone
     },
   }

@@ -388,7 +388,7 @@ export interface Store extends AgentReading, ArtifactRecords, KeyRecords, Record
    * Sends a text about a conversation, such as a model's delta, to the listeners of other processes. It may be lost. A text of more
    * than 5,000 bytes as JSON, names included, may not be sent.
    */
-  say(database: string, conversation: string, text: string): void
+  notify(database: string, conversation: string, text: string): void
 
   /**
    * Checks durably that a first message could be stored now, and removes what it wrote. Throws `STORE_UNAVAILABLE` if not; it does

@@ -11,7 +11,7 @@ import { type FaultyMethod, faultyStore } from './faulty-store.ts'
 const changed = { by: 'user:anna', via: 'key', at: 1 } as const
 
 /** A call of each method that can fail. A method that is missing here does not compile. */
-const calls: Record<Exclude<FaultyMethod, 'say'>, (store: Store) => Promise<unknown>> = {
+const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<unknown>> = {
   append: (store) => store.append({ database, conversation: 'chats/1', entries: [] }),
   getConversation: (store) => store.getConversation(database, 'chats/1'),
   listConversations: (store) => store.listConversations(database, { ...wholePage, agent: null, createdBy: null }),
@@ -86,9 +86,9 @@ test('every method of the contract fails where it is told to, and works once it 
 async function heardOf(rates: { fail?: number; delay?: number; executeAndFail?: number }): Promise<readonly string[]> {
   const inner = memoryStore()
   const heard: string[] = []
-  memoryStore({ beside: inner }).listen({ ...idleListener, said: (_, text) => heard.push(text) })
-  const { store } = faultyStore(inner, { seed: 1, rates: { say: rates }, late: () => Promise.resolve() })
-  assert.equal(store.say(database, 'chats/1', 'hello'), undefined)
+  memoryStore({ beside: inner }).listen({ ...idleListener, received: (_, text) => heard.push(text) })
+  const { store } = faultyStore(inner, { seed: 1, rates: { notify: rates }, late: () => Promise.resolve() })
+  assert.equal(store.notify(database, 'chats/1', 'hello'), undefined)
   assert.deepEqual(heard, [])
   for (let turn = 0; turn < 5; turn += 1) await Promise.resolve()
   return heard

@@ -43,7 +43,7 @@ type Saying = (...args: unknown[]) => unknown
 
 /**
  * Wraps a store. Replies to appends keep their order, as the contract promises. If an append fails, so do later ones made before
- * its rejection, so that no log has a gap. A text sent with `say` may be lost without an error. `listen` is passed on unchanged.
+ * its rejection, so that no log has a gap. A text sent with `notify` may be lost without an error. `listen` is passed on unchanged.
  */
 export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultyStore {
   const fired: FiredFault[] = []
@@ -90,7 +90,7 @@ class Faults {
   }
 
   wrap(name: FaultyMethod, method: Method): Saying {
-    if (name === 'say') return (...args) => say(this.#draw(name), this.#options.late, () => method(...args))
+    if (name === 'notify') return (...args) => notify(this.#draw(name), this.#options.late, () => method(...args))
     if (name === 'append') return (...args) => this.#append(() => method(...args))
     return (...args) => this.#play(this.#draw(name), name, () => method(...args))
   }
@@ -134,8 +134,8 @@ class Faults {
   }
 }
 
-/** `say` returns no promise, so a fault loses or delays the text and never throws. */
-function say(kind: FaultKind | null, late: (() => Promise<void>) | undefined, run: () => unknown): void {
+/** `notify` returns no promise, so a fault loses or delays the text and never throws. */
+function notify(kind: FaultKind | null, late: (() => Promise<void>) | undefined, run: () => unknown): void {
   if (kind === 'delay') void (late ?? nextTurn)().then(run)
   else if (kind !== 'fail') run()
 }

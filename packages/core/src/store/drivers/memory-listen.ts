@@ -31,7 +31,7 @@ export function hasListeners({ memory, handle }: MemoryAccess): boolean {
   return memory.handles.size > 1 || handle.listeners.size > 1
 }
 
-type ListenMethods = Pick<Store, 'listen' | 'say'>
+type ListenMethods = Pick<Store, 'listen' | 'notify'>
 
 /** The methods of a store that are about other processes. */
 export function listenMethods(access: MemoryAccess): ListenMethods {
@@ -43,8 +43,8 @@ export function listenMethods(access: MemoryAccess): ListenMethods {
         access.handle.listeners.delete(one)
       }
     },
-    say: (database, conversation, text) =>
-      notifyOthers(access, (listener) => listener.said({ database, conversation }, text)),
+    notify: (database, conversation, text) =>
+      notifyOthers(access, (listener) => listener.received({ database, conversation }, text)),
   }
 }
 

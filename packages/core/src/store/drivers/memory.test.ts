@@ -13,7 +13,7 @@ function listener(heard: string[]): StoreListener {
     appended: ({ conversation, lastSeq }) => heard.push(`appended ${conversation} ${lastSeq}`),
     due: () => heard.push('due'),
     gone: ({ conversation }) => heard.push(`gone ${conversation}`),
-    said: ({ conversation }, text) => heard.push(`said ${conversation} ${text}`),
+    received: ({ conversation }, text) => heard.push(`said ${conversation} ${text}`),
   }
 }
 
@@ -21,7 +21,7 @@ async function act(store: Store): Promise<void> {
   const job = await begin(store, { id: 'j1', in: 'chats/1' })
   await store.append({ ...by(job), entries: [] })
   await store.releaseJobs('w1')
-  store.say(database, 'chats/1', 'hello')
+  store.notify(database, 'chats/1', 'hello')
   await store.deleteConversation(database, 'chats/1')
 }
 

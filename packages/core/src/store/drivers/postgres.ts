@@ -123,7 +123,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...artifactMethods(session),
     ...usageMethods(session),
     listen: notifications.listen,
-    say: notifications.say,
+    notify: notifications.notify,
   }
 }
 

@@ -56,6 +56,6 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...usageMethods(session),
     // Only this process has the file, so there are no notifications.
     listen: () => () => {},
-    say: () => {},
+    notify: () => {},
   }
 }

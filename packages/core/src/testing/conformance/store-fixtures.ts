@@ -39,7 +39,7 @@ export const idleListener: StoreListener = {
   appended() {},
   due() {},
   gone() {},
-  said() {},
+  received() {},
   watched: () => [],
   listening() {},
   ignored() {},

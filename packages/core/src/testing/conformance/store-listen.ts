@@ -47,7 +47,7 @@ function listen(store: Store): Ear {
     appended: (at) => add({ what: 'appended', ...at }),
     due: () => add({ what: 'due' }),
     gone: (at) => add({ what: 'gone', ...at }),
-    said: (at, text) => add({ what: 'said', ...at, text }),
+    received: (at, text) => add({ what: 'said', ...at, text }),
   })
   const next = () =>
     new Promise<void>((resolve) => {
@@ -84,7 +84,7 @@ export function checkAlone(check: Check): void {
 async function triggerEveryNotification(store: Store): Promise<void> {
   const job = await begin(store, { id: 'n1' })
   await addJob(store, { id: 'n2', kind: 'task', owner: null, in: job.conversation })
-  store.say(database, job.conversation, 'å')
+  store.notify(database, job.conversation, 'å')
   await store.releaseJobs('w1')
   const snapshot = (await store.readSnapshot(database, job.conversation)) ?? assert.fail()
   await store.deleteConversation(database, job.conversation)
@@ -196,7 +196,7 @@ function checkSaying(check: CheckTwo): void {
       const told = await untilHeard(
         ears[1],
         (one) => one.what === 'said' && one.text === text,
-        async () => first.say('other', 'chats/1 å', text),
+        async () => first.notify('other', 'chats/1 å', text),
       )
       assert.deepEqual(told, { what: 'said', database: 'other', conversation: 'chats/1 å', text })
     }
@@ -212,14 +212,14 @@ function checkSaying(check: CheckTwo): void {
     await untilHeard(
       ears[0],
       ({ what }) => what === 'said',
-      async () => first.say(database, 'chats/1', 'one'),
+      async () => first.notify(database, 'chats/1', 'one'),
     )
     ears[0].end()
     const before = ears[0].heard.length
     await untilHeard(
       ears[1],
       ({ text }) => text === 'two',
-      async () => first.say(database, 'chats/1', 'two'),
+      async () => first.notify(database, 'chats/1', 'two'),
     )
     assert.equal(ears[0].heard.length, before)
     const last = first.append({
@@ -237,7 +237,7 @@ function checkSaying(check: CheckTwo): void {
 
   check('nobody is called from within the call that it is about', async (first, second) => {
     const ear = listen(second)
-    first.say(database, 'chats/1', 'one')
+    first.notify(database, 'chats/1', 'one')
     const append = first.append({ database, conversation: 'chats/none', entries: [] })
     assert.deepEqual(ear.heard, [])
     assert.equal((await append).ok, false)

@@ -75,7 +75,7 @@ export function callListener(listener: StoreListener, notification: Notification
   if (notification.kind === 'due') listener.due()
   else if (notification.kind === 'appended') listener.appended({ ...notification.at, lastSeq: notification.lastSeq })
   else if (notification.kind === 'gone') listener.gone(notification.at)
-  else listener.said(notification.at, notification.text)
+  else listener.received(notification.at, notification.text)
 }
 
 const maxWaiting = 2_000

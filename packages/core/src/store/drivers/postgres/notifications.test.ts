@@ -83,7 +83,7 @@ function listen(store: Store) {
   const end = store.listen({
     ...idleListener,
     appended: hear(({ conversation, lastSeq }) => heard.set(conversation, lastSeq)),
-    said(_, text) {
+    received(_, text) {
       texts.push(text)
       wake()
     },
@@ -105,7 +105,7 @@ test('hundreds of appends are told in a few statements', async (context) => {
   const jobs = await Promise.all(Array.from({ length: 50 }, (_, index) => begin(first, { id: `j${index}` })))
   const ear = listen(second)
   while (!ear.texts.includes('ready')) {
-    first.say(database, 'x', 'ready')
+    first.notify(database, 'x', 'ready')
     await ear.next()
   }
   for (let round = 0; round < 10; round += 1) {
@@ -124,7 +124,7 @@ test('a listener whose connection was cut hears again, and the store was never i
   const ear = listen(hearing)
   for (let round = 0; round < 5; round += 1) {
     while (!ear.texts.includes(`${round}`)) {
-      speaking.say(database, 'x', `${round}`)
+      speaking.notify(database, 'x', `${round}`)
       await ear.next()
     }
     const { rowCount } = await asAdmin(place.url, (client) =>

@@ -31,7 +31,7 @@ export interface Notifications {
   appended(at: Named & { readonly lastSeq: number }): void
   gone(at: Named): void
   due(): void
-  readonly say: Store['say']
+  readonly notify: Store['notify']
   readonly listen: Store['listen']
   /** Starts when the store is open, also for listeners added before. Without a key nothing is sent. */
   open(key: Buffer | null): void
@@ -70,7 +70,7 @@ export function createNotifications(settings: NotificationSettings): Notificatio
     appended: ({ lastSeq, ...at }) => send({ kind: 'appended', at, lastSeq }),
     gone: (at) => send({ kind: 'gone', at }),
     due: () => send({ kind: 'due' }),
-    say: (database, conversation, text) => send({ kind: 'said', at: { database, conversation }, text }),
+    notify: (database, conversation, text) => send({ kind: 'said', at: { database, conversation }, text }),
     listen(listener) {
       const one = { listener }
       listeners.add(one)
