@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, localPrincipal, memoryStore, type Principal, type Witan } from '@witan/core'
-import { digestOfKey, keyPattern } from '@witan/core/tooling'
+import { digestOfKey, keyPattern, listKeys } from '@witan/core/tooling'
 import type { DatabaseId } from '@witan/protocol'
 import { fakeClock } from '../support/clock.ts'
 
@@ -36,7 +36,7 @@ test('[D17] a key is shown once; its row holds the digest, and lists hold neithe
   assert.deepEqual(made, { ...shown, key })
   assert.equal(createdAt, new Date(clock.now()).toISOString())
   assert.deepEqual((await witan.keys.list()).items, [{ ...shown, lastUsedAt: null }])
-  const rows = JSON.stringify(await store.listKeys('shop', { limit: 9, after: null }))
+  const rows = JSON.stringify(await listKeys(store, 'shop', { limit: 9, after: null }))
   assert.equal(rows.includes(key) || rows.includes(key.slice(4)), false)
   const [found] = await runtime.keyLookup.find([digestOfKey(key)])
   assert.deepEqual(found?.principal, {

@@ -14,6 +14,7 @@ export { nearest } from './agent/nearest.ts'
 export type { KeyAdmin, KeyLookup, KnownKey } from './runtime/key-contract.ts'
 export { digestOfKey, digestOfSession, keyPattern, sessionOfKey } from './identity/key.ts'
 export { createKey, revokeKey, shownKey } from './store/key-rows.ts'
+export { listKeys } from './store/keys.ts'
 
 // stores that are not open
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'

@@ -92,10 +92,10 @@ test('a browser gets a cookie that is not the key, for its own pages only, and i
 test('a store that does not answer lets nobody in', async () => {
   const { auth, runtime, shop, store } = stage()
   const { key } = await shop.keys.create({ roles: ['admin'] })
-  const { findKeys } = store
-  Object.assign(store, { findKeys: () => Promise.reject(Object.assign(new Error('away'), { code: 'x' })) })
+  const { findRecords } = store
+  Object.assign(store, { findRecords: () => Promise.reject(Object.assign(new Error('away'), { code: 'x' })) })
   await assert.rejects(auth.check(bearer(key)), { message: 'away' })
-  Object.assign(store, { findKeys })
+  Object.assign(store, { findRecords })
   assert.equal((await auth.check(bearer(key))).roles[0], 'admin')
   await runtime.close()
 })
@@ -104,12 +104,12 @@ test('uses are written to the minute, in one batch', async () => {
   const { auth, runtime, shop, store, clock } = stage()
   const made = await Promise.all([shop.keys.create({}), shop.keys.create({}), runtime.keys.create({})])
   const batches: unknown[] = []
-  const { useKeys } = store
-  const counted = (uses: Parameters<typeof useKeys>[0]) => {
-    batches.push(uses)
-    return useKeys(uses)
+  const { useRecords } = store
+  const counted = (...of: Parameters<typeof useRecords>) => {
+    batches.push(of)
+    return useRecords(...of)
   }
-  Object.assign(store, { useKeys: counted })
+  Object.assign(store, { useRecords: counted })
   const at = Math.floor(clock.now() / 60_000) * 60_000
   for (const { key } of [...made, ...made]) await auth.check(bearer(key))
   assert.deepEqual(batches, [])
@@ -125,7 +125,7 @@ test('uses are written to the minute, in one batch', async () => {
 test('uses that cannot be written are told once, and no key with them', async () => {
   const { auth, runtime, store, said } = stage()
   const { key } = await runtime.keys.create({})
-  Object.assign(store, { useKeys: () => Promise.reject(new Error('away')) })
+  Object.assign(store, { useRecords: () => Promise.reject(new Error('away')) })
   await auth.check(bearer(key))
   await auth.close()
   assert.equal(said.length, 1)

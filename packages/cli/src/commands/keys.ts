@@ -1,6 +1,6 @@
 /** `witan keys`: API keys of a database, over a server as an admin, or on the store itself. */
 import { type Store, localPrincipal } from '@witan/core'
-import { createKey, revokeKey, shownKey } from '@witan/core/tooling'
+import { createKey, listKeys, revokeKey, shownKey } from '@witan/core/tooling'
 import { WitanError } from '@witan/protocol'
 import { type ApiKey, type CreatedKey, databaseNamePattern, type KeyRequest } from '@witan/protocol/keys'
 import { keyRequestSchema } from '@witan/protocol/schemas'
@@ -158,7 +158,7 @@ function doorOf(store: Store, database: string): KeyDoor {
     database,
     create: (request) => createKey(store, keyRequestSchema.parse(request), place),
     async list(cursor) {
-      const rows = await store.listKeys(database, { limit: 201, after: cursor ?? null })
+      const rows = await listKeys(store, database, { limit: 201, after: cursor ?? null })
       const items = rows.slice(0, 200).map(shownKey)
       return { items, nextCursor: rows.length > 200 ? (items.at(-1)?.keyId ?? null) : null }
     },

@@ -2,6 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { keyRequestSchema } from '@witan/protocol/schemas'
 import { notFound } from '../identity/not-found.ts'
+import { findKeys, listKeys, useKeys } from '../store/keys.ts'
 import { createKey, principalOfKey, revokeKey, shownKey } from '../store/key-rows.ts'
 import { parseBody } from './body.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
@@ -24,7 +25,7 @@ export function keyAdmin({ parts, principal, database, ready }: Scope): KeyAdmin
     },
     async list(options = {}) {
       await admitted()
-      return rowPage(options, (page) => store.listKeys(database, page), { item: shownKey, id: ({ id }) => id })
+      return rowPage(options, (page) => listKeys(store, database, page), { item: shownKey, id: ({ id }) => id })
     },
     async revoke(keyId) {
       await admitted()
@@ -39,7 +40,7 @@ export function keyLookup({ store }: Parts, ready: () => Promise<void>): KeyLook
     now: () => store.now(),
     async find(digests) {
       await ready()
-      const rows = await store.findKeys(digests)
+      const rows = await findKeys(store, digests)
       return rows.map((row) => {
         const { id: keyId, digest, expiresAt, lastUsedAt } = row
         return { keyId, digest, expiresAt, lastUsedAt, principal: principalOfKey(row) }
@@ -47,12 +48,15 @@ export function keyLookup({ store }: Parts, ready: () => Promise<void>): KeyLook
     },
     async noteUses(uses) {
       await ready()
-      await store.useKeys(uses.map(({ keyId, database, at }) => ({ id: keyId, database, at })))
+      await useKeys(
+        store,
+        uses.map(({ keyId, database, at }) => ({ id: keyId, database, at })),
+      )
     },
     async isEmpty() {
       await ready()
       for (const database of await store.listDatabases())
-        if ((await store.listKeys(database, { limit: 1, after: null })).length > 0) return false
+        if ((await listKeys(store, database, { limit: 1, after: null })).length > 0) return false
       return true
     },
   }

@@ -16,7 +16,7 @@ import { sqliteStore } from './drivers/sqlite.ts'
 import { readExport } from '../conversation/read-export.ts'
 import { exportStore, importInto } from './export.ts'
 import { exportText } from './export-lines.ts'
-import type { KeyRow } from './keys.ts'
+import { type KeyRow, putKey, useKeys } from './keys.ts'
 import type { Store } from './store.ts'
 
 const nasty = 'Anna\'s "☔" \\ \u0000 \u2028 \ud83d\ude00 __proto__ -0'
@@ -81,9 +81,9 @@ async function fill(store: Store): Promise<void> {
     if (database !== 'default') await witan.agents.save({ ...porter.data, description: 'first' })
     await witan.keys.create({ id: 'user:anna', roles: ['run'], name: 'Anna', expiresInSeconds: 60 })
     await witan.keys.create({})
-    await store.putKey(oldKey(database))
+    await putKey(store, oldKey(database))
     const [used] = (await witan.keys.list()).items
-    await store.useKeys([{ database, id: used?.keyId ?? '', at: 1_800_000_000_000 }])
+    await useKeys(store, [{ database, id: used?.keyId ?? '', at: 1_800_000_000_000 }])
     await witan.agents.save({ ...porter.data, description: nasty })
     await witan.agents.save({ id: 'gone', model: porter.data.model, instructions: 'x' })
     await witan.agents.delete('gone')

@@ -7,7 +7,7 @@ import { localPrincipal, type Principal } from '../identity/principal.ts'
 import { auditOf } from './audit.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import { type MovingLine, type MovingOf, movingRows, movingVersion } from './export-lines.ts'
-import type { KeyRow } from './keys.ts'
+import { findKeys, type KeyRow, listKeys, putKey } from './keys.ts'
 import { opened } from './open-snapshot.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from './store.ts'
 
@@ -85,7 +85,7 @@ export async function agentLine(store: Store, database: string, id: string): Pro
 async function keysOf(store: Store, database: string): Promise<readonly KeyRow[]> {
   const keys: KeyRow[] = []
   for (;;) {
-    const rows = await store.listKeys(database, { limit: pageSize, after: keys.at(-1)?.id ?? null })
+    const rows = await listKeys(store, database, { limit: pageSize, after: keys.at(-1)?.id ?? null })
     keys.push(...rows)
     if (rows.length < pageSize) return keys.reverse()
   }
@@ -148,7 +148,7 @@ export async function standingOf(store: Store, item: ExportItem): Promise<Standi
   }
   if (item.kind === 'key') {
     const there = (await keysOf(store, database)).find(({ id }) => id === item.key.id)
-    if (there === undefined) return (await store.findKeys([item.key.digest])).length === 0 ? 'new' : 'other'
+    if (there === undefined) return (await findKeys(store, [item.key.digest])).length === 0 ? 'new' : 'other'
     const used = { lastUsedAt: null } // a key that was used since is still the same
     return isDeepStrictEqual({ ...movingRows.key(there), ...used }, { ...item.key, ...used }) ? 'same' : 'other'
   }
@@ -210,7 +210,7 @@ async function importItem(store: Store, item: ExportItem, changed: Changed): Pro
   if (item.kind === 'agent') await importAgent(store, item, changed)
   else if (item.kind === 'runtime') throw forReplayError()
   else if (item.kind === 'key') {
-    if (!(await store.putKey({ ...item.key, database: item.database }))) throw takenError(item)
+    if (!(await putKey(store, { ...item.key, database: item.database }))) throw takenError(item)
   } else if (!(await store.putSnapshot(item.database, item.snapshot))) throw takenError(item)
 }
 

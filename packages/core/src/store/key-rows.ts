@@ -6,10 +6,11 @@ import { randomKey } from '../identity/ids.ts'
 import { changedBy } from '../identity/changed.ts'
 import type { Principal } from '../identity/principal.ts'
 import { auditOf } from './audit.ts'
-import type { KeyRecords, KeyRow } from './keys.ts'
+import { type KeyRow, keyTable, putKey } from './keys.ts'
+import type { Records } from './record.ts'
 
 /** The part of a store that creating a key uses. */
-type KeyStore = Pick<KeyRecords, 'putKey' | 'deleteKey'> & { now(): number }
+type KeyStore = Pick<Records, 'addRecord' | 'deleteRecord'> & { now(): number }
 
 /** A database, and who changes its keys. */
 interface KeyAdminPlace {
@@ -32,7 +33,7 @@ export async function createKey(
   const about = { database, id, digest: digestOfKey(key), holder, roles: [...new Set(roles)], name, address }
   const row: KeyRow = { ...about, createdBy: by, createdAt, expiresAt, lastUsedAt: null }
   const made = auditOf(changed, { kind: 'key', name: id, action: 'create' })
-  if (!(await store.putKey(row, [made]))) throw new Error('two keys have the same random bits')
+  if (!(await putKey(store, row, [made]))) throw new Error('two keys have the same random bits')
   const { keyId, ...shown } = withoutUse(row)
   return { keyId, key, ...shown }
 }
@@ -40,7 +41,7 @@ export async function createKey(
 /** Deletes a key. False if there was none. */
 export function revokeKey(store: KeyStore, id: string, { database, principal }: KeyAdminPlace): Promise<boolean> {
   const revoked = auditOf(changedBy(principal, store.now()), { kind: 'key', name: id, action: 'revoke' })
-  return store.deleteKey(database, id, [revoked])
+  return store.deleteRecord(database, { table: keyTable, id: id }, [revoked])
 }
 
 /** Throws `ID_INVALID` for a name that no database can have. */

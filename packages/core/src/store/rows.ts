@@ -1,6 +1,5 @@
 /** Converts rows of SQL tables to rows of the contract. Every driver uses the same column names. */
 import type { AgentRow } from '../agent/records.ts'
-import type { KeyRow } from './keys.ts'
 import type { UsageRow } from './usage-records.ts'
 import { firstWordsOf } from './entry-text.ts'
 import type { ReplyRow } from './reply-records.ts'
@@ -18,7 +17,6 @@ interface RowReaders {
   interruptionRow(row: Row): InterruptionRow
   agentRow(row: Row): AgentRow
   replyRow(row: Row): ReplyRow
-  keyRow(row: Row): KeyRow
 }
 
 const parsed = <Value>(json: unknown): Value => (json === null ? null : JSON.parse(json as string)) as Value
@@ -85,19 +83,6 @@ export function rowReaders(text: (value: unknown) => string): RowReaders {
       body: textOrNull(row.body),
       note: textOrNull(row.note),
       at: row.at as number,
-    }),
-    keyRow: (row) => ({
-      database: text(row.database),
-      id: text(row.id),
-      digest: text(row.digest),
-      holder: textOrNull(row.holder),
-      roles: parsed(row.roles),
-      name: textOrNull(row.name),
-      address: textOrNull(row.address),
-      createdBy: text(row.created_by),
-      createdAt: row.created_at as number,
-      expiresAt: row.expires_at as number | null,
-      lastUsedAt: row.last_used_at as number | null,
     }),
   }
 }

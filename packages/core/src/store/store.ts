@@ -3,7 +3,6 @@ import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentChange, AgentReading } from '../agent/records.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
-import type { KeyRecords } from './keys.ts'
 import type { ReadLimit } from '../identity/rights.ts'
 import type { StoreListener } from './listener.ts'
 import type { Addition, Records } from './record.ts'
@@ -263,7 +262,7 @@ export interface OpenSnapshot {
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentReading, ArtifactRecords, KeyRecords, Records, ReplyRecords, UsageRecords {
+export interface Store extends AgentReading, ArtifactRecords, Records, ReplyRecords, UsageRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */

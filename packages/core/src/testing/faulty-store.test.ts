@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { auditOf, auditTable } from '../store/audit.ts'
+import { keyTable } from '../store/keys.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
-import { database, entry, idleListener, key, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
+import { database, entry, idleListener, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
 import { type FaultyMethod, faultyStore } from './faulty-store.ts'
 
 const changed = { by: 'user:anna', via: 'key', at: 1 } as const
@@ -51,13 +52,11 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   getAgentRevision: (store) => store.getAgentRevision(database, 'a', 1),
   lastAgentRevision: (store) => store.lastAgentRevision(database, 'a'),
   changeAgents: (store) => store.changeAgents(database, []),
-  findKeys: (store) => store.findKeys(['sha256:0']),
-  listKeys: (store) => store.listKeys(database, wholePage),
-  putKey: (store) => store.putKey(key('k1')),
-  deleteKey: (store) => store.deleteKey(database, 'k1'),
+  findRecords: (store) => store.findRecords(keyTable, ['sha256:0']),
+  deleteRecord: (store) => store.deleteRecord(database, { table: keyTable, id: 'k1' }),
   addRecord: (store) => store.addRecord(database, auditOf(changed, { kind: 'key', name: 'k1', action: 'revoke' })),
   listRecords: (store) => store.listRecords(database, auditTable, wholePage),
-  useKeys: (store) => store.useKeys([{ database, id: 'k1', at: 1 }]),
+  useRecords: (store) => store.useRecords(keyTable, [{ database, id: 'k1', at: 1 }]),
   listUsage: (store) => store.listUsage(database, { by: 'agent', after: null, limit: 1 }),
   checkWritable: (store) => store.checkWritable(),
 }

@@ -22,7 +22,7 @@ export function agentMethods({ memory }: MemoryAccess): AgentMethods {
       const isCurrent = ({ id, ifRevision }: AgentChange) => (tables.agents.get(id)?.revision ?? 0) === ifRevision
       if (!changes.every(isCurrent)) return false
       for (const change of changes) changeAgent(tables, change)
-      addRecords(tables, beside)
+      addRecords(memory, database, beside)
       return true
     },
   }

@@ -54,7 +54,7 @@ export function leave(memory: Memory, handle: OpenStore): void {
   memory.handles.delete(handle)
   if (memory.handles.size > 0) return
   memory.databases.clear()
-  memory.keys.clear()
+  memory.secrets.clear()
   memory.live.clear()
   Object.assign(memory.resting, emptyLine())
 }

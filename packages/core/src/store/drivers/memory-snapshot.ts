@@ -87,6 +87,7 @@ function open({ memory }: MemoryAccess, database: string, id: string): OpenSnaps
   }
 }
 
-function holdsAnything({ conversations, revisions, replies, keys }: MemoryTables): boolean {
-  return conversations.size + revisions.size + replies.size + keys.size > 0
+function holdsAnything({ conversations, revisions, replies, records }: MemoryTables): boolean {
+  if (conversations.size + revisions.size + replies.size > 0) return true
+  return [...records].some(([{ beginsDatabase }, { rows }]) => beginsDatabase === true && rows.length > 0)
 }

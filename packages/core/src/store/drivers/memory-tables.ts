@@ -2,10 +2,10 @@
 import type { Entry, Writable } from '@witan/protocol/entries'
 import type { ReadLimit } from '../../identity/rights.ts'
 import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
-import type { KeyRow } from '../keys.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
-import type { Addition, RecordTable } from '../record.ts'
+import type { RecordTable } from '../record.ts'
+import type { StoredRow } from '../record-values.ts'
 import { UsageCount } from '../usage-count.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
@@ -53,10 +53,17 @@ export function emptyLine(): RestingLine {
   return { count: 0, oldest: null, newest: null }
 }
 
-/** The records of one kind in their order, and the position of each by its id. */
+/** A record. Numbers grow in the order in which rows came. */
+export interface MemoryRecord {
+  readonly number: number
+  readonly database: string
+  row: StoredRow
+}
+
+/** The records of one kind in their order, and by id. */
 export interface MemoryRecords {
-  readonly rows: Addition['row'][]
-  readonly places: Map<string, number>
+  readonly rows: MemoryRecord[]
+  readonly ids: Map<string, MemoryRecord>
 }
 
 /** What one database holds. */
@@ -68,8 +75,6 @@ export interface MemoryTables {
   readonly agents: Map<string, AgentRow | ProtocolRow>
   /** All revisions of an agent by its id, even if it is deleted. */
   readonly revisions: Map<string, Map<number, AgentRow | ProtocolRow>>
-  /** API keys by id, in the order of their creation. */
-  readonly keys: Map<string, Writable<KeyRow>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
   readonly usage: UsageCount
@@ -85,8 +90,8 @@ export interface OpenStore {
 export interface Memory {
   readonly now: () => number
   readonly databases: Map<string, MemoryTables>
-  /** API keys of all databases, by digest. */
-  readonly keys: Map<string, Writable<KeyRow>>
+  /** Records of all databases, by secret. */
+  readonly secrets: Map<RecordTable, Map<unknown, MemoryRecord>>
   readonly live: Set<Writable<JobRow>>
   readonly handles: Set<OpenStore>
   readonly limits: RestLimits
@@ -122,7 +127,6 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     replies: new Map(),
     agents: new Map(),
     revisions: new Map(),
-    keys: new Map(),
     contents: new Map(),
     usage: new UsageCount(),
     records: new Map(),

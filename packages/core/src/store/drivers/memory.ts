@@ -6,7 +6,6 @@ import { agentMethods, replyMethods } from './memory-agents.ts'
 import { artifactMethods } from './memory-artifacts.ts'
 import { contentMethods } from './memory-contents.ts'
 import { interruptionMethods } from './memory-interruptions.ts'
-import { keyMethods } from './memory-keys.ts'
 import { jobMethods } from './memory-jobs.ts'
 import { leave, listenMethods } from './memory-listen.ts'
 import { logMethods } from './memory-log.ts'
@@ -53,7 +52,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     ...jobMethods(access),
     ...interruptionMethods(access),
     ...agentMethods(access),
-    ...keyMethods(access),
     ...recordMethods(access),
     ...replyMethods(access),
     ...snapshotMethods(access),
@@ -70,7 +68,7 @@ function newMemory(now: () => number, limits: RestLimits): Memory {
   return {
     now,
     databases: new Map(),
-    keys: new Map(),
+    secrets: new Map(),
     live: new Set(),
     handles: new Set(),
     limits,

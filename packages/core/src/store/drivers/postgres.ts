@@ -14,7 +14,6 @@ import { GroupCommit } from './postgres/group.ts'
 import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
-import { keyMethods } from './postgres/keys.ts'
 import { logMethods } from './postgres/log.ts'
 import { migrate, readNotificationKey, unreachable } from './postgres/migrate.ts'
 import { createNotifications } from './postgres/notify.ts'
@@ -114,7 +113,6 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...jobMethods(session, notifications),
     ...interruptionMethods(session),
     ...agentMethods(session),
-    ...keyMethods(session),
     ...recordMethods(session),
     ...replyMethods(session),
     ...snapshotMethods(session, notifications),

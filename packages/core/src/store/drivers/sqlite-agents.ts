@@ -5,7 +5,7 @@ import type { AgentChange, AgentReading } from '../../agent/records.ts'
 import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { addRecord } from './sqlite-records.ts'
+import { addRecords } from './sqlite-records.ts'
 import { agentRow, jsonText, replyRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
@@ -30,7 +30,7 @@ export function agentMethods(session: SqliteSession): AgentMethods {
           (connection.get(agentSql.currentRevision, database, id)?.revision ?? 0) === ifRevision
         if (!changes.every(isCurrent)) return false
         for (const change of changes) changeAgent(connection, database, change)
-        for (const one of beside) addRecord(connection, database, one)
+        addRecords(connection, database, beside)
         return true
       }),
   }

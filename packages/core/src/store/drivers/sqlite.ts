@@ -8,7 +8,6 @@ import { artifactMethods } from './sqlite-artifacts.ts'
 import { contentMethods } from './sqlite-contents.ts'
 import { interruptionMethods } from './sqlite-interruptions.ts'
 import { jobMethods } from './sqlite-jobs.ts'
-import { keyMethods } from './sqlite-keys.ts'
 import { logMethods } from './sqlite-log.ts'
 import { participantMethods } from './sqlite-participants.ts'
 import { recordMethods } from './sqlite-records.ts'
@@ -47,7 +46,6 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     ...jobMethods(session),
     ...interruptionMethods(session),
     ...agentMethods(session),
-    ...keyMethods(session),
     ...recordMethods(session),
     ...replyMethods(session),
     ...snapshotMethods(session),

@@ -3,6 +3,7 @@
  * is found without a search and is stored nowhere else, and an append touches one page less.
  */
 import { beginningCharacters } from '../entry-text.ts'
+import { beginningTables } from '../record-tables.ts'
 import { conversationsOf } from './conversations-of.ts'
 import { jobColumns, latestRun, liveTasks } from './jobs.ts'
 import { usageSql } from './usage.ts'
@@ -81,8 +82,7 @@ order by c.number desc
 limit ?4`,
   isGone: `select ${isGone('?2')} as gone from conversations c where c.number = ?1`,
   listDatabases: `
-select database from conversations union select database from agent_revisions union select database from replies
-  union select database from keys
+${['conversations', 'agent_revisions', 'replies', ...beginningTables].map((table) => `select database from ${table}`).join(' union ')}
 order by 1`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
   /** Expired conversations, the longest expired first. */

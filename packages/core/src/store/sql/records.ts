@@ -1,4 +1,4 @@
-/** The statements on records, for both databases, made from the declarations. */
+/** The statements on records, for both databases, made from the declarations once for each. */
 import type { RecordTable } from '../record.ts'
 
 /** How a database writes what differs. */
@@ -10,27 +10,32 @@ export interface Dialect {
   readonly key: 'unique' | 'primary key'
   readonly text: string
   readonly integer: string
+  /** Whether a value is, or is among, that of a parameter. */
+  among(column: string, parameter: string): string
+  /** Sets a column of the row with the id, parameter 2, to parameter 3, if that is later; or of several rows, from lists. */
+  raise(table: string, column: string): string
 }
 
-/** The statements on one table. Parameter 1 is the database. */
+/** The statements on one table. Parameter 1 is the database, unless something else is said. */
 interface RecordSql {
   /** The table and its indexes. */
   readonly create: string
-  /** Takes the id and the columns, in the order of `recordColumns`. Returns no row if the id is taken. */
+  /** Takes the id and the columns, in the order of `storedRow`. Returns no row if the id or the secret is taken. */
   readonly insert: string
   /** The position of the row with an id. */
   readonly place: string
-  /** Rows before a position, `limit` of them, with these values of the filters, in the order of the declaration. */
-  list(filters: readonly string[]): string
+  /** The row with an id. */
+  readonly get: string
+  /** Rows before a position, `limit` of them, with certain values of the filters: see `listOf`. */
+  readonly lists: readonly string[]
+  /** The rows with the secret, or among the secrets, that parameter 1 is; with their `database`. */
+  readonly find: string
+  readonly raise: string
+  /** Returns a row if it was there. */
+  readonly remove: string
 }
 
-/** The columns of a table with their names in SQL, `id` first. */
-export function recordColumns({ columns }: RecordTable): readonly (readonly [name: string, sql: string])[] {
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-  return ['id', ...Object.keys(columns)].map((name) => [name, `"${snake(name)}"`])
-}
-
-/** Makes the statements on a table, once for each. */
+/** The statements on every table, made on first use. */
 export function recordStatements(dialect: Dialect): (table: RecordTable) => RecordSql {
   const known = new Map<RecordTable, RecordSql>()
   return (table) => {
@@ -42,17 +47,19 @@ export function recordStatements(dialect: Dialect): (table: RecordTable) => Reco
 
 function statementsOn(table: RecordTable, { schema, mark, ...dialect }: Dialect): RecordSql {
   const name = `${schema}${table.name}`
-  const columns = new Map(recordColumns(table))
-  const shown = [...columns].map(([as, sql]) => `${sql} as "${as}"`).join(', ')
-  const types = Object.entries({ id: 'text' as const, ...table.columns }).map(([column, type]) => {
-    const isText = type === 'text' || type === 'text?'
-    return `${columns.get(column)} ${isText ? dialect.text : dialect.integer}${type.endsWith('?') ? '' : ' not null'}`
+  const names = ['id', ...Object.keys(table.columns)]
+  const shown = names.map((one) => `${columnOf(one)} as "${one}"`).join(', ')
+  const types = Object.entries({ id: 'text', ...table.columns }).map(([column, type]) => {
+    const sql = type.startsWith('integer') ? dialect.integer : dialect.text
+    return `${columnOf(column)} ${sql}${type.endsWith('?') ? '' : ' not null'}${column === table.secret ? ' unique' : ''}`
   })
-  const indexes = combinationsOf(table.filters).map((filters) => {
+  const sets = combinationsOf(table.filters)
+  const indexes = sets.map((filters) => {
     const own = [table.name, 'by', ...(filters.length === 0 ? ['number'] : filters)].join('_')
-    return `create index ${own} on ${name} (${['database', ...filters.map((one) => columns.get(one)), 'number'].join(', ')});`
+    return `create index ${own} on ${name} (${['database', ...filters.map(columnOf), 'number'].join(', ')});`
   })
-  const marks = ['', ...columns].map((_, index) => `${mark}${index + 1}`).join(', ')
+  const marks = ['database', ...names].map((_, index) => `${mark}${index + 1}`).join(', ')
+  const one = `where database = ${mark}1 and id = ${mark}2`
   return {
     create: `
 create table ${name} (
@@ -64,26 +71,47 @@ create table ${name} (
 ${indexes.join('\n')}
 `,
     insert: `
-insert into ${name} (database, ${[...columns.values()].join(', ')}) values (${marks}) on conflict do nothing returning id`,
-    place: `select number from ${name} where database = ${mark}1 and id = ${mark}2`,
-    list(filters) {
-      const wanted = filters.map((one, index) => ` and ${columns.get(one)} = ${mark}${index + 4}`).join('')
-      return `select ${shown} from ${name} where database = ${mark}1 and number < ${mark}2${wanted} order by number desc limit ${mark}3`
-    },
+insert into ${name} (database, ${names.map(columnOf).join(', ')}) values (${marks}) on conflict do nothing returning id`,
+    place: `select number from ${name} ${one}`,
+    get: `select ${shown} from ${name} ${one}`,
+    lists: sets.map((filters) => {
+      const wanted = filters.map((filter, index) => ` and ${columnOf(filter)} = ${mark}${index + 4}`).join('')
+      return `
+select ${shown} from ${name} where database = ${mark}1 and number < ${mark}2${wanted} order by number desc limit ${mark}3`
+    }),
+    find:
+      table.secret === undefined
+        ? ''
+        : `select database, ${shown} from ${name} where ${dialect.among(columnOf(table.secret), `${mark}1`)}`,
+    raise: table.latest === undefined ? '' : dialect.raise(name, columnOf(table.latest)),
+    remove: `delete from ${name} ${one} returning id`,
   }
 }
 
+/** A column in SQL. */
+export function columnOf(name: string): string {
+  return `"${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
+}
+
+/** All sets of filters. A filter is in a set if the bit of its place is in the place of the set. */
 function combinationsOf(filters: readonly string[]): readonly (readonly string[])[] {
   let all: readonly (readonly string[])[] = [[]]
   for (const filter of filters) all = [...all, ...all.map((one) => [...one, filter])]
   return all
 }
 
-/** The filters that a page asks for, in the order of the declaration, and their values. */
-export function wantedOf(
+/** The statement for a page that asks for these values of the filters, and the values. */
+export function listOf(
+  { lists }: RecordSql,
   { filters }: RecordTable,
   where: Readonly<Record<string, unknown>>,
-): { readonly filters: readonly string[]; readonly values: readonly (string | number)[] } {
-  const wanted = filters.filter((filter) => where[filter] !== undefined)
-  return { filters: wanted, values: wanted.map((filter) => where[filter] as string | number) }
+): { readonly list: string; readonly values: readonly unknown[] } {
+  let set = 0
+  const values: unknown[] = []
+  for (const [place, filter] of filters.entries()) {
+    if (where[filter] === undefined) continue
+    set |= 1 << place
+    values.push(where[filter])
+  }
+  return { list: lists[set] as string, values }
 }

@@ -332,6 +332,9 @@ const unlinked = 'create table unlinked (number integer primary key)'
 /** How SQLite writes records. */
 export const dialect: Dialect = {
   ...{ schema: '', mark: '?', number: 'integer primary key', key: 'unique', text: 'text', integer: 'integer' },
+  among: (column, parameter) => `${column} = ${parameter}`,
+  raise: (table, column) =>
+    `update ${table} set ${column} = ?3 where database = ?1 and id = ?2 and (${column} is null or ${column} < ?3)`,
 }
 
 const steps: readonly string[] = [

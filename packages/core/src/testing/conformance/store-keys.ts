@@ -1,5 +1,6 @@
 /** Conformance of stores: API keys, found by digest in all databases and otherwise only in their own. */
 import assert from 'node:assert/strict'
+import { findKeys, keyTable, listKeys, putKey, useKeys } from '../../store/keys.ts'
 import type { Check, CheckTwo } from './store-fixtures.ts'
 import { database, future, idsOf, key, past, wholePage } from './store-fixtures.ts'
 
@@ -11,40 +12,40 @@ export function checkKeys(check: Check): void {
   check('a key is found by its digest, whatever its database', async (store) => {
     const full = key('k2', { database: other, name: 'Anna’s ☔', address: '@anna@example.com', expiresAt: future })
     const plain = key('k1', { holder: null, roles: [] })
-    for (const row of [plain, full]) assert.equal(await store.putKey(row), true)
-    assert.deepEqual(await store.findKeys([plain.digest]), [plain])
-    assert.deepEqual(await store.findKeys([full.digest, 'sha256:none']), [full])
+    for (const row of [plain, full]) assert.equal(await putKey(store, row), true)
+    assert.deepEqual(await findKeys(store, [plain.digest]), [plain])
+    assert.deepEqual(await findKeys(store, [full.digest, 'sha256:none']), [full])
     assert.deepEqual(
-      digestsOf(await store.findKeys([full.digest, plain.digest, full.digest])),
+      digestsOf(await findKeys(store, [full.digest, plain.digest, full.digest])),
       digestsOf([plain, full]),
     )
     for (const none of [[], ['sha256:none'], ['k1'], [''], ['%'], [`${plain.digest},${full.digest}`]])
-      assert.deepEqual(await store.findKeys(none), [])
+      assert.deepEqual(await findKeys(store, none), [])
   })
 
   check('an expired key is found too: its reader decides', async (store) => {
     const over = key('k1', { expiresAt: past })
-    await store.putKey(over)
-    assert.deepEqual(await store.findKeys([over.digest]), [over])
-    assert.deepEqual(await store.listKeys(database, wholePage), [over])
+    await putKey(store, over)
+    assert.deepEqual(await findKeys(store, [over.digest]), [over])
+    assert.deepEqual(await listKeys(store, database, wholePage), [over])
   })
 
   check('an id is taken once in a database, a digest once in the store', async (store) => {
-    assert.equal(await store.putKey(key('k1')), true)
-    assert.equal(await store.putKey(key('k1', { digest: 'sha256:new', roles: ['admin'] })), false)
-    assert.equal(await store.putKey(key('k2', { digest: 'sha256:k1' })), false)
-    assert.equal(await store.putKey(key('k2', { digest: 'sha256:k1', database: other })), false)
-    assert.equal(await store.putKey(key('k1', { digest: 'sha256:new', database: other })), true)
-    assert.deepEqual(await store.listKeys(database, wholePage), [key('k1')])
-    const twice = await Promise.all([1, 2, 3].map((round) => store.putKey(key('k9', { digest: `sha256:${round}` }))))
+    assert.equal(await putKey(store, key('k1')), true)
+    assert.equal(await putKey(store, key('k1', { digest: 'sha256:new', roles: ['admin'] })), false)
+    assert.equal(await putKey(store, key('k2', { digest: 'sha256:k1' })), false)
+    assert.equal(await putKey(store, key('k2', { digest: 'sha256:k1', database: other })), false)
+    assert.equal(await putKey(store, key('k1', { digest: 'sha256:new', database: other })), true)
+    assert.deepEqual(await listKeys(store, database, wholePage), [key('k1')])
+    const twice = await Promise.all([1, 2, 3].map((round) => putKey(store, key('k9', { digest: `sha256:${round}` }))))
     assert.deepEqual(twice.filter((one) => one).length, 1)
   })
 
   check('keys are listed by database, the latest first, page by page', async (store) => {
-    for (const id of ['b', 'a', 'd', 'c']) await store.putKey(key(id))
-    await store.putKey(key('x', { database: other }))
+    for (const id of ['b', 'a', 'd', 'c']) await putKey(store, key(id))
+    await putKey(store, key('x', { database: other }))
     const page = async (limit: number, after: string | null, at = database) =>
-      idsOf(await store.listKeys(at, { limit, after }))
+      idsOf(await listKeys(store, at, { limit, after }))
     assert.deepEqual(await page(3, null), ['c', 'd', 'a'])
     assert.deepEqual(await page(3, 'a'), ['b'])
     assert.deepEqual(await page(3, 'b'), [])
@@ -54,35 +55,42 @@ export function checkKeys(check: Check): void {
   })
 
   check('a deleted key is gone; no other database can delete it', async (store) => {
-    await store.putKey(key('k1'))
-    assert.equal(await store.deleteKey(other, 'k1'), false)
-    assert.equal(await store.deleteKey(database, 'none'), false)
-    assert.deepEqual(await store.findKeys(['sha256:k1']), [key('k1')])
-    const both = await Promise.all([store.deleteKey(database, 'k1'), store.deleteKey(database, 'k1')])
+    await putKey(store, key('k1'))
+    assert.equal(await store.deleteRecord(other, { table: keyTable, id: 'k1' }), false)
+    assert.equal(await store.deleteRecord(database, { table: keyTable, id: 'none' }), false)
+    assert.deepEqual(await findKeys(store, ['sha256:k1']), [key('k1')])
+    const both = await Promise.all([
+      store.deleteRecord(database, { table: keyTable, id: 'k1' }),
+      store.deleteRecord(database, { table: keyTable, id: 'k1' }),
+    ])
     assert.deepEqual([...both].sort(), [false, true])
-    assert.deepEqual(await store.findKeys(['sha256:k1']), [])
-    assert.deepEqual(await store.listKeys(database, wholePage), [])
-    assert.equal(await store.putKey(key('k1')), true)
+    assert.deepEqual(await findKeys(store, ['sha256:k1']), [])
+    assert.deepEqual(await listKeys(store, database, wholePage), [])
+    assert.equal(await putKey(store, key('k1')), true)
   })
 
+  checkUses(check)
+}
+
+function checkUses(check: Check): void {
   check('the last use of a key only moves on, and never makes a key', async (store) => {
-    await store.putKey(key('k1'))
-    await store.putKey(key('k1', { database: other, digest: 'sha256:o' }))
+    await putKey(store, key('k1'))
+    await putKey(store, key('k1', { database: other, digest: 'sha256:o' }))
     const use = (id: string, at: number) => ({ database, id, at })
-    await store.useKeys([use('k1', 500), use('none', 500)])
-    await store.useKeys([use('k1', 400)])
-    await store.useKeys([])
-    assert.deepEqual(await store.listKeys(database, wholePage), [key('k1', { lastUsedAt: 500 })])
-    assert.deepEqual(await store.findKeys(['sha256:o']), [key('k1', { database: other, digest: 'sha256:o' })])
-    await store.useKeys([use('k1', 600), { ...use('k1', 700), database: other }])
-    assert.equal((await store.findKeys(['sha256:k1']))[0]?.lastUsedAt, 600)
-    assert.equal((await store.findKeys(['sha256:o']))[0]?.lastUsedAt, 700)
+    await useKeys(store, [use('k1', 500), use('none', 500)])
+    await useKeys(store, [use('k1', 400)])
+    await useKeys(store, [])
+    assert.deepEqual(await listKeys(store, database, wholePage), [key('k1', { lastUsedAt: 500 })])
+    assert.deepEqual(await findKeys(store, ['sha256:o']), [key('k1', { database: other, digest: 'sha256:o' })])
+    await useKeys(store, [use('k1', 600), { ...use('k1', 700), database: other }])
+    assert.equal((await findKeys(store, ['sha256:k1']))[0]?.lastUsedAt, 600)
+    assert.equal((await findKeys(store, ['sha256:o']))[0]?.lastUsedAt, 700)
   })
 
   check('a database begins with its first key', async (store) => {
-    await store.putKey(key('k1', { database: 'b' }))
+    await putKey(store, key('k1', { database: 'b' }))
     assert.deepEqual(await store.listDatabases(), ['b'])
-    await store.deleteKey('b', 'k1')
+    await store.deleteRecord('b', { table: keyTable, id: 'k1' })
     assert.deepEqual(await store.listDatabases(), [])
   })
 }
@@ -90,11 +98,11 @@ export function checkKeys(check: Check): void {
 /** Registers the tests of keys on two stores with the same content. */
 export function checkSharedKeys(check: CheckTwo): void {
   check('a key that one store made or deleted is at once so in the other', async (first, second) => {
-    await first.putKey(key('k1'))
-    assert.deepEqual(await second.findKeys(['sha256:k1']), [key('k1')])
-    await Promise.all([first, second].map((store) => store.useKeys([{ database, id: 'k1', at: 900 }])))
-    assert.equal((await first.findKeys(['sha256:k1']))[0]?.lastUsedAt, 900)
-    assert.equal(await second.deleteKey(database, 'k1'), true)
-    assert.deepEqual(await first.findKeys(['sha256:k1']), [])
+    await putKey(first, key('k1'))
+    assert.deepEqual(await findKeys(second, ['sha256:k1']), [key('k1')])
+    await Promise.all([first, second].map((store) => useKeys(store, [{ database, id: 'k1', at: 900 }])))
+    assert.equal((await findKeys(first, ['sha256:k1']))[0]?.lastUsedAt, 900)
+    assert.equal(await second.deleteRecord(database, { table: keyTable, id: 'k1' }), true)
+    assert.deepEqual(await findKeys(first, ['sha256:k1']), [])
   })
 }

@@ -4,7 +4,9 @@ import type { AgentData } from '@witan/protocol'
 import type { AgentRow } from '../../agent/records.ts'
 import type { Changed } from '../../identity/changed.ts'
 import { auditOf, auditOfDefinitions, auditTable } from '../../store/audit.ts'
-import { addition, type RecordPage, type RecordRow } from '../../store/record.ts'
+import { keyTable, putKey } from '../../store/keys.ts'
+import { type AnyRow, addition, type RecordPage, type RecordRow, type RecordTable } from '../../store/record.ts'
+import { recordTables } from '../../store/record-tables.ts'
 import type { Store } from '../../store/store.ts'
 import type { Check, CheckTwo } from './store-fixtures.ts'
 import { database, idsOf, key, wholePage } from './store-fixtures.ts'
@@ -52,8 +54,93 @@ const filtered = [
   row('6', { kind: 'key', name: 'b', by: bob }),
 ]
 
+/** A row with a value in each column; texts hold what a database may not take. */
+function rowOf({ columns, secret }: RecordTable, id: string, of: string): AnyRow {
+  const values = Object.entries(columns).map(([name, type]): [string, unknown] => {
+    if (name === secret) return [name, `sha256:${id}-${of}`]
+    if (type === 'json') return [name, [of, { é: null, 'a\0': [1.5, '☔\ud800'] }]]
+    return [name, type.startsWith('integer') ? 2 ** 40 : `${of}'\0\u001b[31m☔ ; -- $1 ?1`]
+  })
+  return { ...Object.fromEntries(values), id }
+}
+
+/** Registers the tests of a kind of record, which its declaration makes. */
+function checkDeclared(check: Check, table: RecordTable): void {
+  const { name, columns, filters, secret, latest, isDeleted, beginsDatabase } = table
+  const [one, two, three] = ['x', 'y', 'x'].map((of, index) => rowOf(table, String(index), of)) as [
+    AnyRow,
+    AnyRow,
+    AnyRow,
+  ]
+  const elsewhere = rowOf(table, '0', 'z')
+  const filled = async (store: Store) => {
+    for (const row of [one, two, three]) assert.equal(await store.addRecord(database, { table, row }), true)
+    assert.equal(await store.addRecord(other, { table, row: elsewhere }), true)
+  }
+  const list = (store: Store, at = database, where = {}) => store.listRecords(at, table, { ...wholePage, where })
+
+  check(`${name}: rows come back as they were, of their database alone`, async (store) => {
+    await filled(store)
+    assert.deepEqual([await list(store), await list(store, other)], [[three, two, one], [elsewhere]])
+    assert.equal(await store.addRecord(database, { table, row: { ...two, id: one.id } }), false)
+    for (const filter of filters) {
+      const same = [three, two, one].filter((row) => row[filter] === one[filter])
+      assert.deepEqual(await list(store, database, { [filter]: one[filter] }), same, filter)
+    }
+    assert.deepEqual(await store.listRecords(database, table, { limit: 1, after: three.id }), [two])
+    assert.deepEqual(await store.listDatabases(), beginsDatabase === true ? [database, other].sort() : [])
+    const none = Object.keys(columns).filter((column) => columns[column]?.endsWith('?'))
+    const bare = { ...rowOf(table, '9', 'x'), ...Object.fromEntries(none.map((column) => [column, null])) }
+    await store.addRecord(database, { table, row: bare })
+    assert.deepEqual((await list(store))[0], bare)
+  })
+
+  if (secret !== undefined)
+    check(`${name}: rows are found by their secrets in any database, and no two have the same`, async (store) => {
+      await filled(store)
+      const [first, second] = [one, elsewhere].map((row) => row[secret] as string) as [string, string]
+      const found = await store.findRecords(table, [first, second, first, 'none'])
+      assert.deepEqual(
+        found.toSorted((row) => (row.database === database ? -1 : 1)),
+        [
+          { ...one, database },
+          { ...elsewhere, database: other },
+        ],
+      )
+      for (const at of [database, other])
+        assert.equal(await store.addRecord(at, { table, row: { ...rowOf(table, '9', 'x'), [secret]: first } }), false)
+    })
+
+  if (latest !== undefined)
+    check(`${name}: a time moves on, of rows that are there`, async (store) => {
+      await filled(store)
+      const at = (one[latest] as number) + 1
+      const uses = [at, at - 2].map((moment) => ({ database, id: one.id, at: moment }))
+      await store.useRecords(table, [...uses, { database: other, id: two.id, at }])
+      assert.deepEqual(
+        [await list(store), await list(store, other)],
+        [[three, two, { ...one, [latest]: at }], [elsewhere]],
+      )
+    })
+
+  if (isDeleted === true)
+    check(`${name}: a deleted row is gone, of its database alone`, async (store) => {
+      await filled(store)
+      const remove = (at: string, { id }: AnyRow) => store.deleteRecord(at, { table, id })
+      assert.deepEqual(
+        [await remove(other, two), await remove(database, two), await remove(database, two)],
+        [false, true, false],
+      )
+      assert.deepEqual([await list(store), await list(store, other)], [[three, one], [elsewhere]])
+      assert.equal(await store.addRecord(database, { table, row: two }), true)
+      assert.deepEqual(await list(store), [two, three, one])
+    })
+}
+
 /** Registers the tests of records. */
 export function checkRecords(check: Check): void {
+  for (const table of recordTables) checkDeclared(check, table)
+
   check('a record comes back as it was, and its id is taken once in a database', async (store) => {
     const odd = row('x', { by: "user:a'\0\u001b[31m☔", name: '', before: null, after: null, at: 2 ** 52 })
     assert.equal(await add(store, odd), true)
@@ -91,9 +178,9 @@ export function checkRecords(check: Check): void {
     const keyed = (action: 'create' | 'revoke') => [auditOf(changed, { kind: 'key', name: 'k1', action })]
     assert.deepEqual([await change(0, 1), await change(0, 1), await change(1, 2)], [true, false, true])
     assert.deepEqual([await change(1, null), await change(2, null)], [false, true])
-    const put = () => store.putKey(key('k1'), keyed('create'))
+    const put = () => putKey(store, key('k1'), keyed('create'))
     assert.deepEqual([await put(), await put()], [true, false])
-    const revoke = (at = database) => store.deleteKey(at, 'k1', keyed('revoke'))
+    const revoke = (at = database) => store.deleteRecord(at, { table: keyTable, id: 'k1' }, keyed('revoke'))
     assert.deepEqual([await revoke(other), await revoke(), await revoke()], [false, true, false])
     const seen = (await all(store)).map(({ kind, name, action, before, after }) => [kind, name, action, before, after])
     assert.deepEqual(seen, [

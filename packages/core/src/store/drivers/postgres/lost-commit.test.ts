@@ -15,6 +15,7 @@ import {
   wake,
 } from '../../../testing/conformance/store-fixtures.ts'
 import { auditTable } from '../../audit.ts'
+import { keyTable, putKey } from '../../keys.ts'
 import { addition } from '../../record.ts'
 import type { AppendResult, Store } from '../../store.ts'
 import { postgresStore } from '../postgres.ts'
@@ -48,8 +49,8 @@ async function story(store: Store, database: string): Promise<readonly unknown[]
     return addition(auditTable, { id, at: 1, by: 'user:anna', via: 'key', ...what })
   }
   tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }], [beside('r1')]))
-  tell(await store.putKey(key('k1', { database, digest: `sha256:${database}` }), [beside('r2')]))
-  tell(await store.deleteKey(database, 'k1', [beside('r3')]))
+  tell(await putKey(store, key('k1', { database, digest: `sha256:${database}` }), [beside('r2')]))
+  tell(await store.deleteRecord(database, { table: keyTable, id: 'k1' }, [beside('r3')]))
   tell(await store.addRecord(database, beside('r4')))
   tell(await store.changeAgents(database, [{ id: 'a', ifRevision: 0, row }]))
   const snapshot = (await store.readSnapshot(database, id)) ?? assert.fail()

@@ -1,5 +1,6 @@
 /** Statements on conversations, their entries and their end. The database comes first: `$1` is it unless a line says otherwise. */
 import { beginningCharacters } from '../../entry-text.ts'
+import { beginningTables } from '../../record-tables.ts'
 import type { ConversationFilter } from '../../store.ts'
 import { isOver } from './clock.ts'
 
@@ -32,7 +33,7 @@ select c.database, c.id from {s}.conversations c where ${isOver} order by c.expi
   deleteInterruptions: 'delete from {s}.interruptions where database = $1 and conversation = any($2)',
   deleteConversations: 'delete from {s}.conversations where database = $1 and id = any($2)',
   /** Table-wide, for the worker: reads only the first row of each database. */
-  listDatabases: ['conversations', 'agent_revisions', 'replies', 'keys']
+  listDatabases: ['conversations', 'agent_revisions', 'replies', ...beginningTables]
     .map(
       (table) => `
 (with recursive found (database) as (

@@ -2,7 +2,8 @@
  * The two roles of the run time and the wall between databases (tenants) [D17]. `{app}` sees one database at a time, the one named
  * by the setting `witan.database`; `{worker}` looks table-wide at the few columns and rows that claiming and sweeping need.
  */
-import { recordTables } from '../../record-tables.ts'
+import { beginningTables, recordTables } from '../../record-tables.ts'
+import { columnOf } from '../records.ts'
 import { tenantTables } from './schema.ts'
 
 /** Creates a role without login. Concurrent calls do not conflict. */
@@ -18,8 +19,13 @@ end $$`
 
 const tenant = `database = current_setting('witan.database', true)`
 
-/** Records are only added. */
-const added = new Set(recordTables.map(({ name }) => name))
+/** What is done to the rows of a record. */
+const rightsOf = new Map(
+  recordTables.map(({ name, latest, isDeleted }) => {
+    const change = latest === undefined ? '' : `, update (${columnOf(latest)})`
+    return [name, `select, insert${change}${isDeleted === true ? ', delete' : ''}`]
+  }),
+)
 
 const walls = tenantTables.map(
   (table) => `
@@ -27,7 +33,7 @@ alter table {s}.${table} enable row level security;
 alter table {s}.${table} force row level security;
 drop policy if exists tenant on {s}.${table};
 create policy tenant on {s}.${table} to {app} using (${tenant}) with check (${tenant});
-grant select, insert${added.has(table) ? '' : ', update, delete'} on {s}.${table} to {app};`,
+grant ${rightsOf.get(table) ?? 'select, insert, update, delete'} on {s}.${table} to {app};`,
 )
 
 /** The worker's table-wide privileges: claim live jobs, see what is open or expired, and list the databases. */
@@ -51,15 +57,26 @@ grant select (database) on {s}.agent_revisions to {worker};
 drop policy if exists worker_looks on {s}.replies;
 create policy worker_looks on {s}.replies for select to {worker} using (true);
 grant select (database) on {s}.replies to {worker};
-drop policy if exists worker_looks on {s}.keys;
-create policy worker_looks on {s}.keys for select to {worker} using (true);
-grant select (database) on {s}.keys to {worker};`
+${beginningTables
+  .map(
+    (table) => `drop policy if exists worker_looks on {s}.${table};
+create policy worker_looks on {s}.${table} for select to {worker} using (true);
+grant select (database) on {s}.${table} to {worker};`,
+  )
+  .join('\n')}`
 
-/** Who asks is known by the digest of a key, before there is a database. A transaction that names digests reads their rows, no others. */
-const keys = `
-drop policy if exists named on {s}.keys;
-create policy named on {s}.keys for select to {app}
-using (digest = any (string_to_array(current_setting('witan.digests', true), ',')));`
+/** Selects the secrets that a transaction names. */
+export const nameSecrets = "select set_config('witan.digests', $1, true)"
+
+/** Who asks is known by the digest of a key, before there is a database. A transaction that names secrets reads their rows, no others. */
+const secrets = recordTables.flatMap(({ name, secret }) =>
+  secret === undefined
+    ? []
+    : `
+drop policy if exists named on {s}.${name};
+create policy named on {s}.${name} for select to {app}
+using (${columnOf(secret)} = any (string_to_array(current_setting('witan.digests', true), ',')));`,
+)
 
 /** A role that may read all tables, such as one for reports, still does not see the key. */
 const notificationKey = `
@@ -74,5 +91,5 @@ grant usage on schema {s} to {app}, {worker};
 grant select on {s}.schema_version to {app}, {worker};
 ${walls.join('\n')}
 ${worker}
-${keys}
+${secrets.join('')}
 ${notificationKey}`

@@ -294,6 +294,11 @@ const noReplies = 'select 1'
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
   ...{ text: 'text collate "C"', integer: 'bigint' },
+  among: (column, parameter) => `${column} = any(${parameter})`,
+  raise: (table, column) => `
+update ${table} r set ${column} = u.at
+from unnest($2::text[], $3::bigint[]) as u (id, at)
+where r.database = $1 and r.id = u.id and (r.${column} is null or r.${column} < u.at)`,
 }
 
 const steps: readonly Migration[] = [
@@ -334,7 +339,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses', 'participants', 'keys', 'artifacts', 'usage'],
+  ...['contents', 'content_uses', 'participants', 'artifacts', 'usage'],
   ...recordTables.map(({ name }) => name),
 ]
 
