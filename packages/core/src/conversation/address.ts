@@ -101,7 +101,7 @@ export function freeDocument(state: ConversationState, key: string, job: string)
 }
 
 /** Forgets a document that nobody continues, once its call has ended. */
-export function dropApart(
+export function dropSeparateDocument(
   state: ConversationState,
   { place, agent, parameters, parent, exchange, handOver }: AgentCall,
 ): void {

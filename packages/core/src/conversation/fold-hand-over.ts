@@ -41,7 +41,7 @@ export function pairOf(from: string, to: string): string {
 }
 
 /** Notes that a person or a tool has said something in a call's document: every hand-over may be made again [E40]. */
-export function somethingSaid({ document }: AgentCall): void {
+export function allowHandOvers({ document }: AgentCall): void {
   if (document.handOvers.length > 0) document.handOvers = nothingNoted
 }
 

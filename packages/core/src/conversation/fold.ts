@@ -17,7 +17,7 @@ import { countersOf, mergeUsage } from './merge-usage.ts'
 import { outputIn } from '../model/output.ts'
 import { changed, startingPeople } from '../parameter/person.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
-import { dropApart } from './address.ts'
+import { dropSeparateDocument } from './address.ts'
 import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
@@ -26,7 +26,7 @@ import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
 import { valuesAt, withHidden } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
 import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type ToolCall } from './state.ts'
-import { answerText, foldTransfer, gatheredText, somethingSaid, takeControl } from './fold-hand-over.ts'
+import { answerText, foldTransfer, gatheredText, allowHandOvers, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
@@ -41,7 +41,7 @@ import {
   foldToolStart,
   gatherError,
   settle,
-  settleRest,
+  settleOpen,
 } from './step.ts'
 import { endTask, noteEnd, settleAccount, startTask } from './fold-task.ts'
 import { dropHistory } from './cut.ts'
@@ -158,7 +158,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   if (workflow !== null) foldStepStart(workflow, call)
   if (caller !== null && parent !== null && call.handOver !== null) {
     takeControl(caller, parent, call)
-    if (call.initial.length > 0) beginWith(call)
+    if (call.initial.length > 0) addInitialCalls(call)
     return
   }
   document.calls.push(call)
@@ -193,7 +193,7 @@ function beginTask(
 }
 
 /** Adds the initial queries before the first step. The model reads them as its own calls. */
-function beginWith(call: AgentCall): void {
+function addInitialCalls(call: AgentCall): void {
   const { document, initial } = call
   readInbox(call, document.inbox.length)
   beginStep(call, replyOf(call, { text: '', calls: initial }))
@@ -204,7 +204,7 @@ function readInbox(call: AgentCall, count: number): void {
   const { said, inbox } = call.document
   for (const waiting of inbox.splice(0, count)) {
     said.push(...readWords(waiting, call, said.at(-1)))
-    if (waiting.author !== 'witan' || waiting.reports !== undefined) somethingSaid(call)
+    if (waiting.author !== 'witan' || waiting.reports !== undefined) allowHandOvers(call)
   }
 }
 
@@ -225,7 +225,7 @@ function activate(call: AgentCall): void {
   callStarts.push({ from: said.length, start: call.start, isRoot: call.parent === null })
   if (call.firstSaid === -1) call.firstSaid = said.length
   if (call.parent !== null) inbox.push(delegatedMessage(call))
-  if (call.initial.length > 0) beginWith(call)
+  if (call.initial.length > 0) addInitialCalls(call)
 }
 
 function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notice' }): void {
@@ -240,7 +240,7 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
   if (entry.kind === 'tool') {
     if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
     const owner = entry.body.handsTo === undefined ? run?.toolCalls.get(entry.place.call)?.owner : undefined
-    if (owner !== undefined) somethingSaid(owner)
+    if (owner !== undefined) allowHandOvers(owner)
     if (entry.body.exitsLoop === true) return foldExit(run, entry.place, resultText(entry.body))
     return foldToolOver(run, entry.place, resultText(entry.body))
   }
@@ -288,10 +288,10 @@ function foldReply(run: LiveJob | null, place: CallPlace, body: ModelEndBody): v
 /** The structured form of the answer before it; what cannot be used is kept for the one request that names the mistake. */
 function foldOutput(call: AgentCall, { accepted, text, toolCalls: [asked] }: ModelEndBody): void {
   if (call.final === null) return
-  const { unfit: _, ...final } = call.final
+  const { invalidOutput: _, ...final } = call.final
   if (accepted && asked !== undefined)
     call.final = { ...final, output: { value: outputIn(call.agent, asked.arguments) } }
-  else call.final = { ...final, unfit: { text, asked: asked ?? null } }
+  else call.final = { ...final, invalidOutput: { text, asked: asked ?? null } }
 }
 
 function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, body }: AgentOver): void {
@@ -300,7 +300,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   run.calls.delete(place.call)
   if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
   const { calls, inbox } = call.document
-  settleRest(call)
+  settleOpen(call)
   if (call.handOver !== null && call.parent !== null) {
     calls.splice(calls.indexOf(call), 1)
     if ('code' in body) gatherError(call, body.detail)
@@ -314,7 +314,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   calls.splice(calls.indexOf(call), 1)
   const next = calls[0]
   if (next !== undefined && !next.active) activate(next)
-  dropApart(state, call)
+  dropSeparateDocument(state, call)
   if (call.parent === null) {
     state.run = null
     settleAccount(state, run, body)
@@ -330,7 +330,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   if (askedBy === null) return
   const content = contentOf(callersView(body, call.gathered))
   settle(askedBy, call.handedTo === null ? content : answerText(call.handedTo, content), call.scrub)
-  somethingSaid(call.parent)
+  allowHandOvers(call.parent)
 }
 
 /** Whether a failed model call of this call was spent, in a log of an earlier version: it has no entry of its own. */

@@ -30,7 +30,7 @@ export class Frontier {
   }
 
   /** Notes that an own append is stored. Unknown entries before it form a gap, which includes the append itself. */
-  landed({ before, lastSeq }: { readonly before: number; readonly lastSeq: number }): void {
+  markAppended({ before, lastSeq }: { readonly before: number; readonly lastSeq: number }): void {
     if (before > this.#known) this.#gaps = [...this.#gaps, { after: this.#known, upTo: lastSeq }]
     this.#known = Math.max(this.#known, lastSeq)
   }
@@ -41,7 +41,7 @@ export class Frontier {
   }
 
   /** Notes that all entries above `after` up to `last` were read. */
-  covered(after: number, last: number): void {
+  markRead(after: number, last: number): void {
     this.#gaps = this.#gaps.flatMap((gap) => leftOf(gap, after, last))
     this.#known = Math.max(this.#known, last)
   }

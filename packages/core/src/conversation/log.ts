@@ -56,7 +56,7 @@ export class ConversationLog {
   /** Folds an entry of an own job, which is stored with the next `flush`. Throws while a proposal is under way. */
   record(writer: BatchWriter, entry: Entry): void {
     if (this.proposals.pending !== null) throw new Error('An entry was recorded while a proposal was under way.')
-    this.sync.take(entry)
+    this.sync.apply(entry)
     this.batches.of(writer).entries.push(entry)
   }
 
@@ -125,7 +125,7 @@ class LogSync {
   }
 
   /** Folds an entry. */
-  take(entry: Entry): void {
+  apply(entry: Entry): void {
     fold(this.#log.state, entry, this.#context.agents)
   }
 
@@ -143,13 +143,13 @@ class LogSync {
       const result = await this.#context.append(append)
       if (result.ok) {
         this.#context.stored(log.state.channel, append.entries)
-        this.#frontier.landed(result)
+        this.#frontier.markAppended(result)
       }
       if (log.isBroken) return result
       if (this.#frontier.hasNoGaps) foldedUpTo(log.state, this.#frontier.after)
       else await this.#fill()
       if (log.isBroken) return result
-      if (result.ok) for (const entry of underWay.unfolded) this.take(entry)
+      if (result.ok) for (const entry of underWay.unfolded) this.apply(entry)
       return result
     } catch (error) {
       log.invalidate(error)
@@ -186,9 +186,9 @@ class LogSync {
     if (overtaken !== undefined) return overtaken.broken('fenced')
     for (const entry of fresh) {
       if (alone && isTurnSpent()) await nextTurn()
-      this.take(entry)
+      this.apply(entry)
     }
-    this.#frontier.covered(after, entries.at(-1)?.seq ?? after)
+    this.#frontier.markRead(after, entries.at(-1)?.seq ?? after)
     foldedUpTo(this.#log.state, this.#frontier.after)
     if (fresh.length > 0) notify(this.#log)
   }

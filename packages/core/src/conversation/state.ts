@@ -40,7 +40,7 @@ type ToolCallState =
   | 'paused'
   /** An interruption is open. */
   | 'waiting'
-  /** An answer has come: the tool callStarts it into its outcome, or runs again with it. */
+  /** An answer has come: the tool turns it into its outcome, or runs again with it. */
   | 'answered'
   | 'settled'
 
@@ -191,11 +191,11 @@ export interface FinalReply {
   /** True if it leaves everything up to the nearest loop. */
   readonly exits?: boolean
   /** True if it was answered beside an exit without text: any answer before it goes first. */
-  readonly isSpare?: boolean
+  readonly isFallback?: boolean
   /** The structured form of the answer, once its model has given it in a call of `set_output` [Tb10]. */
   readonly output?: { readonly value: unknown }
-  /** A reply to that request that could not be used; there is at most one before the call fails. */
-  readonly unfit?: { readonly text: string; readonly asked: LoggedToolCall | null }
+  /** The reply to the request for it that could not be used; there is at most one before the call fails. */
+  readonly invalidOutput?: { readonly text: string; readonly asked: LoggedToolCall | null }
 }
 
 /** Whether a call has its answer, in each form that its agent asks for. */

@@ -2,7 +2,7 @@
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
 import { jsonForModel } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
-import { gatheredText, somethingSaid } from './fold-hand-over.ts'
+import { gatheredText, allowHandOvers } from './fold-hand-over.ts'
 import { refusedResult, type Reply, type SaidResult } from './said.ts'
 import type { AgentCall, LiveJob, ToolCall } from './state.ts'
 import { countersOf } from './merge-usage.ts'
@@ -77,7 +77,7 @@ export function foldToolError(run: LiveJob | null, place: CallPlace, body: Error
   const call = run?.calls.get(place.parentCall ?? '')
   if (call !== undefined) {
     gatherError(call, body.detail)
-    if (!ownErrors.has(body.code)) somethingSaid(call)
+    if (!ownErrors.has(body.code)) allowHandOvers(call)
   }
   foldToolOver(run, place, jsonForModel({ error: body.detail }))
 }
@@ -147,6 +147,6 @@ function refusals({ refused, toolCalls }: AgentCall): readonly SaidResult[] {
 const notRun = JSON.stringify({ error: 'The run ended before this was run.' })
 
 /** Settles the open tool calls of a call that ends during a step: providers refuse a history with unanswered calls [P21]. */
-export function settleRest(call: AgentCall): void {
+export function settleOpen(call: AgentCall): void {
   for (const toolCall of call.toolCalls) if (toolCall.state !== 'settled') settle(toolCall, notRun)
 }

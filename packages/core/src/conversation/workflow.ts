@@ -60,9 +60,9 @@ export function foldStepOver(parent: WorkflowCall, call: AgentCall, body: AgentE
   workflow.steps = workflow.steps.map((step) => (step.call === call.place.call ? { ...step, end } : step))
   const next = nextOf(definitionOf(parent), workflow.steps)
   if (next.kind !== 'answer') return
-  const { text, output, isAttributed, exits, isSpare } = next.answer
+  const { text, output, isAttributed, exits, isFallback } = next.answer
   const finishReason = next.isCut ? 'iteration_limit' : 'stop'
-  parent.final = { text, finishReason, offered: true, output: { value: output }, isAttributed, exits, isSpare }
+  parent.final = { text, finishReason, offered: true, output: { value: output }, isAttributed, exits, isFallback }
 }
 
 function endOf(call: AgentCall, body: AgentEndBody | ErrorBody): StepEnd {
@@ -73,6 +73,6 @@ function endOf(call: AgentCall, body: AgentEndBody | ErrorBody): StepEnd {
       ? { error, detail: answerText(call, body.detail), code: body.code }
       : { error, detail: error, code: 'RUN_CANCELLED' }
   }
-  const { isAttributed = false, exits = false, isSpare = false } = callInControl(call).final ?? {}
-  return { ...given, hasSchema: call.agent.outputSchema !== null, isAttributed, exits, isSpare }
+  const { isAttributed = false, exits = false, isFallback = false } = callInControl(call).final ?? {}
+  return { ...given, hasSchema: call.agent.outputSchema !== null, isAttributed, exits, isFallback }
 }

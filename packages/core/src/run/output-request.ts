@@ -13,13 +13,20 @@ import { askAgain } from './invalid-reply.ts'
 export function outputRequest(call: AgentCall, request: ModelRequest): ModelRequest {
   const words = `Call \`${outputToolName}\` now: its arguments are your answer above.`
   const question: ModelMessage = { role: 'user', content: attributed('witan', call.agent.id, words) }
-  const { unfit } = call.final as FinalReply
-  const messages = [...request.messages, question, ...(unfit === undefined ? [] : repairOf(call, unfit))]
+  const { invalidOutput } = call.final as FinalReply
+  const messages = [
+    ...request.messages,
+    question,
+    ...(invalidOutput === undefined ? [] : repairOf(call, invalidOutput)),
+  ]
   return { ...request, messages, tools: outputToolsOf(call.agent), toolChoice: 'required', output: null }
 }
 
 /** The reply that could not be used, and why. */
-function repairOf({ agent, scrub }: AgentCall, { text, asked }: NonNullable<FinalReply['unfit']>): ModelMessage[] {
+function repairOf(
+  { agent, scrub }: AgentCall,
+  { text, asked }: NonNullable<FinalReply['invalidOutput']>,
+): ModelMessage[] {
   const clean = scrub ?? ((written: string) => written)
   if (asked === null && text === '') return []
   if (asked === null) {
@@ -54,7 +61,7 @@ export function recordOutputReply(
 ): void {
   const asked = reply.toolCalls.find(({ name }) => name === outputToolName)
   const detail = problemOf(call, asked)
-  const hadUnfit = call.final?.unfit !== undefined
+  const wasInvalid = call.final?.invalidOutput !== undefined
   const behind = job.log.state.folded - folded
   record(job, call.place, {
     type: 'end',
@@ -82,7 +89,7 @@ export function recordOutputReply(
     message: null,
     finishReason: reply.finishReason,
   }
-  askAgain(call, job, { ...invalid, isLast: hadUnfit })
+  askAgain(call, job, { ...invalid, isLast: wasInvalid })
 }
 
 function problemOf(call: AgentCall, asked: LoggedToolCall | undefined): string | null {

@@ -27,5 +27,5 @@ export function loop({ agents, onError, maxIterations }: Workflow, steps: readon
 
 /** The answer of a loop. An exit ends at the nearest loop. */
 function withoutExit(given: StepAnswer): StepAnswer {
-  return { ...given, exits: false, isSpare: false }
+  return { ...given, exits: false, isFallback: false }
 }

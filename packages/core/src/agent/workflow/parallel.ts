@@ -14,7 +14,7 @@ export function parallel({ agents }: Workflow, steps: readonly WorkflowStep[]): 
       exit.end,
       listed.filter((step) => step !== exit),
     )
-    return answer(beside === exit.end ? beside : { ...beside, isSpare: true })
+    return answer(beside === exit.end ? beside : { ...beside, isFallback: true })
   }
   if (!listed.some(isAnswered)) return allFailed(listed)
   const text = listed.map(blockOf).join('\n\n')
@@ -24,7 +24,7 @@ export function parallel({ agents }: Workflow, steps: readonly WorkflowStep[]): 
     hasSchema: false,
     isAttributed: true,
     exits: false,
-    isSpare: false,
+    isFallback: false,
   })
 }
 

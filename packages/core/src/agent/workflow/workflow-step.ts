@@ -28,7 +28,7 @@ export interface StepAnswer {
   /** True if it called `exit_loop`: everything up to the nearest loop is left, and the loop answers [C26]. */
   readonly exits: boolean
   /** True for what was answered beside an exit without text: any answer before it goes first. */
-  readonly isSpare: boolean
+  readonly isFallback: boolean
 }
 
 /** A step to start. */
@@ -61,7 +61,7 @@ export function isAnswered(step: WorkflowStep): step is AnsweredStep {
 
 /** The answer of a workflow that `exit` leaves: its text if there is any, else the last answer of the `others` [C26]. */
 export function left(exit: StepAnswer, others: readonly WorkflowStep[]): StepAnswer {
-  const given = exit.text === '' || exit.isSpare ? others.findLast(isAnswered) : undefined
+  const given = exit.text === '' || exit.isFallback ? others.findLast(isAnswered) : undefined
   return given === undefined ? exit : { ...given.end, exits: true }
 }
 
