@@ -1,4 +1,5 @@
 /** The corpus: every input that is played. */
+import { appends } from './rows/appends.ts'
 import { audits } from './rows/audits.ts'
 import { definitions } from './rows/definitions.ts'
 import { importing } from './rows/imports.ts'
@@ -18,4 +19,5 @@ export const rows: readonly Row[] = [
   ...pages,
   ...importing,
   ...audits,
+  ...appends,
 ]

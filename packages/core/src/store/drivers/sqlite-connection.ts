@@ -41,6 +41,9 @@ export interface SqliteConnection {
   close(): void
 }
 
+/** Once the write-ahead log has so many pages, a commit moves them into the file. */
+export const pagesOfLog = 2_000
+
 /** The mark of our files: `WITN`. */
 export const applicationId = 0x5749544e
 const tries = 5
@@ -96,7 +99,7 @@ function configure(db: DatabaseSync, settings: SqliteSettings): void {
   assertOurs(db, settings.file)
   db.exec('pragma journal_mode = wal')
   db.exec(`pragma synchronous = ${settings.synchronous}`)
-  db.exec('pragma wal_autocheckpoint = 2000')
+  db.exec(`pragma wal_autocheckpoint = ${pagesOfLog}`)
   db.exec('pragma journal_size_limit = 16777216')
   db.exec('pragma cache_size = -16384')
   db.exec('pragma temp_store = memory')

@@ -24,3 +24,21 @@ test('[D24] [I1] a write is refused where its commit fails, for every member of 
   )
   assert.deepEqual(done.slice(0, 2), ['begin immediate', 'commit'])
 })
+
+test('a long write waits for the end of the turn, and the log of writes is moved into the file in a later one', async () => {
+  const done: string[] = []
+  const db = { isTransaction: false, isOpen: true, exec: (sql: string) => void done.push(sql) }
+  const run = (sql: string): void => void done.push(sql)
+  const terms = { alone: () => true, begin: () => {}, end: () => {}, undo: () => {} }
+  const group = new CommitGroup({ db, run } as unknown as Connection, terms)
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  await group.write(() => 1)
+  assert.deepEqual(done.splice(0), ['begin immediate', 'commit'])
+  const long = group.write(() => 2, 500_000)
+  await new Promise((resolve) => process.nextTick(resolve))
+  assert.deepEqual(done, [])
+  assert.equal(await long, 2)
+  assert.deepEqual(done.splice(0), ['pragma wal_autocheckpoint = 0', 'begin immediate', 'commit'])
+  await turn()
+  assert.deepEqual(done, ['pragma wal_autocheckpoint = 2000', 'pragma wal_checkpoint(passive)'])
+})

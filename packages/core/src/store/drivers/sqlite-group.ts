@@ -1,7 +1,7 @@
 /** Group commit: writes of one turn of the event loop share a transaction, and thus one disk sync. */
 import { isWitanError, WitanError } from '@witan/protocol'
 import { faultPoint } from '../../identity/fault-point.ts'
-import type { SqliteConnection } from './sqlite-connection.ts'
+import { pagesOfLog, type SqliteConnection } from './sqlite-connection.ts'
 import { unavailable } from './sqlite-error.ts'
 
 interface Member {
@@ -22,11 +22,15 @@ interface GroupTerms {
   undo(): void
 }
 
+/** From so many characters a commit and a checkpoint take ten milliseconds or more each, and get turns of their own. */
+const longText = 500_000
+
 /** Runs the work of its members in order, each atomically. */
 export class CommitGroup {
   readonly #connection: SqliteConnection
   readonly #terms: GroupTerms
   #members: Member[] = []
+  #length = 0
   #closed = false
 
   constructor(connection: SqliteConnection, terms: GroupTerms) {
@@ -36,14 +40,16 @@ export class CommitGroup {
 
   /**
    * Resolves with the result of `work` once it is durable. A `WitanError` that `work` throws before it writes rejects only its own
-   * member. Any other error rolls back the group, and every member is rejected with `STORE_UNAVAILABLE`.
+   * member. Any other error rolls back the group, and every member is rejected with `STORE_UNAVAILABLE`. `length`: about how many
+   * characters it writes, if they may be many.
    */
-  write<Value>(work: () => Value): Promise<Value> {
+  write<Value>(work: () => Value, length = 0): Promise<Value> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
       this.#members.push({ work, resolve, reject })
+      this.#length += length
       if (this.#members.length > 1) return
-      if (this.#terms.alone()) process.nextTick(() => this.flush())
+      if (length < longText && this.#terms.alone()) process.nextTick(() => this.flush())
       else setImmediate(() => this.flush())
     })
   }
@@ -52,9 +58,12 @@ export class CommitGroup {
   flush(): void {
     const members = this.#members
     if (members.length === 0) return
+    const isLong = this.#length >= longText
     this.#members = []
+    this.#length = 0
     let settle: (() => void)[]
     try {
+      if (isLong) this.#checkpointLater()
       settle = this.#commit(members)
     } catch (error) {
       const failure = unavailable(error)
@@ -79,6 +88,19 @@ export class CommitGroup {
       if (db.isTransaction) db.exec('rollback')
       throw error
     }
+  }
+
+  /** What a commit of the driver would do at once. A checkpoint that fails is made up for by a later one. */
+  #checkpointLater(): void {
+    const { db } = this.#connection
+    db.exec('pragma wal_autocheckpoint = 0')
+    setImmediate(() => {
+      if (!db.isOpen || db.isTransaction) return
+      db.exec(`pragma wal_autocheckpoint = ${pagesOfLog}`)
+      try {
+        db.exec('pragma wal_checkpoint(passive)')
+      } catch {}
+    })
   }
 
   /** Commits the waiting members and accepts no more. */

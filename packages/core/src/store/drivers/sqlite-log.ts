@@ -79,6 +79,7 @@ function appendAtOnce(session: SqliteSession, append: Append): Promise<AppendRes
   return session.write(
     (connection, cache) => storeAppend({ connection, ...cache, now: session.now() }, append, texts),
     true,
+    texts.reduce((sum, { length }) => sum + length, 0),
   )
 }
 

@@ -68,17 +68,19 @@ export class SqliteSession {
 
   /**
    * Runs `work` in one transaction with the other writes of this turn. Resolves when it is durable. The `heads` that earlier appends
-   * left stay if `work` keeps them right; any other write clears them, and so does a rollback.
+   * left stay if `work` keeps them right; any other write clears them, and so does a rollback. `length`: about how many characters it
+   * writes, if they may be many.
    */
   async write<Value>(
     work: (connection: SqliteConnection, cache: WriteCache) => Value,
     keepsHeads = false,
+    length = 0,
   ): Promise<Value> {
     const { connection, group, cache } = this.#use()
     return group.write(() => {
       if (!keepsHeads) cache.heads.clear()
       return work(connection, cache)
-    })
+    }, length)
   }
 
   /** Commits the waiting writes and closes the file. What it cannot add up then is counted when the file is opened again. */

@@ -1,0 +1,45 @@
+/** Replies whose entries a store appends in one transaction. */
+import { defineTool } from '@witan/core'
+import { z } from 'zod'
+import { stores } from '../support/long.ts'
+import type { Row } from '../support/row.ts'
+import { run, type Stage } from '../support/said.ts'
+
+const action = { name: 'tell', description: 'Does.', parametersSample: { text: 'x' } }
+
+/** A tool without arguments that returns a text. */
+const telling = (text: string) =>
+  defineTool({ name: 'tell', description: 'Tells.', effect: 'none', parameters: z.object({}), execute: () => text })
+
+/** So many calls in one reply, with these arguments. */
+function calling(count: number, args: object, { agent = { tools: ['tell'] }, options = {} }: Partial<Stage>): Stage {
+  const calls = Array.from({ length: count }, () => ({ name: 'tell', arguments: JSON.stringify(args) }))
+  return { script: (step) => (step === 0 ? { calls } : { text: 'Done.' }), agent, options }
+}
+
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0]))
+
+/** By what a model says and what comes of it. */
+const stages: Readonly<Record<string, () => Stage>> = {
+  '128 calls of an action with 7,000 characters each': () =>
+    calling(128, { text: 'a\\n'.repeat(2_300) }, { agent: { actions: [action] } }),
+  '128 calls with 700 arguments each that the tool does not list': () =>
+    calling(128, keys(700), { options: { tools: [telling('ok')] } }),
+  '128 calls of a tool that returns 256,000 characters': () =>
+    calling(128, {}, { options: { tools: [telling('a '.repeat(128_000))] } }),
+  'a text of 0.99 million line ends': () => ({ script: () => ({ text: '\n'.repeat(990_000) }) }),
+}
+
+/** Rows of appends. */
+export const appends: readonly Row[] = ['SQLite', 'PostgreSQL'].flatMap((kind) =>
+  Object.entries(stages).map(
+    ([what, stage]): Row => ({
+      name: `${what} in one reply, stored by ${kind}`,
+      setUp: async (play) => {
+        const store = await stores[kind]?.(play)
+        const { options, ...more } = stage()
+        return run(play, { ...more, options: { ...options, ...(store === undefined ? {} : { store }) } })
+      },
+    }),
+  ),
+)
