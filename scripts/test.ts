@@ -33,15 +33,26 @@ const severalProcesses = [
   'packages/core/src/store/drivers/postgres/away.test.ts',
 ]
 
+/** Tests of programs beside the product, which start it many times: they run in `all` alone. */
+const besides = [
+  'scripts/test-local-model.test.ts',
+  'test/support/seeds.test.ts',
+  'examples/process-discovery/process-discovery.test.ts',
+]
+
+/** They share a PostgreSQL. */
+const ofStores = 'packages/core/src/{store,testing,tool}/**/*.test.ts'
+
 /** What takes longest stands first, so that no core waits for it at the end. */
 const quick: readonly Group[] = [
-  { files: ['test/properties/**/*.test.ts'] },
-  { files: ['packages/core/src/**/*.test.ts'], except: severalProcesses },
-  { files: ['packages/{server,client,protocol,studio}/src/**/*.test.ts'] },
   { files: ['test/scenarios/**/*.test.ts'] },
+  { files: [ofStores], except: severalProcesses },
+  { files: ['packages/core/src/**/*.test.ts'], except: [ofStores] },
   { files: ['packages/cli/src/**/*.test.ts'] },
-  { files: ['test/{docs,support}/**/*.test.ts', 'scripts/**/*.test.ts'] },
-  { files: ['examples/*/*.test.ts'], each: true },
+  { files: ['test/properties/**/*.test.ts'] },
+  { files: ['packages/{server,client,protocol,studio}/src/**/*.test.ts'] },
+  { files: ['test/{docs,support}/**/*.test.ts', 'scripts/**/*.test.ts'], except: besides },
+  { files: ['examples/*/*.test.ts'], except: besides, each: true },
   { files: ['test/acceptance/**/*.test.ts'], except: severalProcesses, each: true },
 ]
 const faults: readonly Group[] = [
@@ -59,7 +70,7 @@ const suites: Readonly<Record<string, readonly Group[]>> = {
   simulation,
   leaks,
   holds,
-  all: [...faults.slice(0, 1), ...simulation, ...leaks, ...faults.slice(1), ...quick],
+  all: [...faults.slice(0, 1), ...simulation, ...leaks, ...faults.slice(1), ...quick, { files: besides, each: true }],
 }
 
 /** So many processes run at once: some wait more than they work. More would make the times wrong that the matrix measures. */

@@ -57,7 +57,7 @@ async function comesAgain(runtime: Runtime): Promise<{ readonly hasCrash: boolea
   assert.ok(difference === null, `${keep(lines)} differs at seq ${difference?.seq}`)
   assert.equal(entries, source.whole.entries.length)
   const again = await storedBy(report)
-  for (const of of [placeOf, wordsIn]) assert.deepEqual(again.map(of), source.whole.entries.map(of))
+  for (const part of [placeOf, wordsIn]) assert.deepEqual(again.map(part), source.whole.entries.map(part))
   return { hasCrash: source.whole.entries.some(({ type, body }) => type === 'notice' && body.code === 'RUN_RECOVERED') }
 }
 
