@@ -49,10 +49,10 @@ const pieceValues = 2_000
 export function* plainCopy(value: unknown, limits: PlainLimits): Pausable<PlainCopy> {
   const walk: Walk = { limits, levels: [], above: new Set(), characters: 0, values: 0, depth: 0 }
   const to: unknown[] = []
-  take(walk, value, { key: '', to, at: 0 })
+  copyValue(walk, value, { key: '', to, at: 0 })
   for (let level = walk.levels.at(-1); level !== undefined && !isFull(walk); level = walk.levels.at(-1)) {
     if (walk.values % pieceValues === 0) yield
-    takeNext(walk, level)
+    copyNext(walk, level)
   }
   return { value: to[0], isWhole: !isFull(walk), characters: walk.characters, depth: walk.depth }
 }
@@ -91,22 +91,22 @@ function isFull({ characters, values, limits }: Walk): boolean {
 }
 
 /** Copies the next item of the innermost level, or leaves that level. */
-function takeNext(walk: Walk, level: Level): void {
+function copyNext(walk: Walk, level: Level): void {
   const { of, keys, to } = level
   const at = level.at++
   if (!(at < level.length)) {
     walk.levels.pop()
     walk.above.delete(of)
     walk.characters += 1
-  } else if (keys === null) take(walk, (of as readonly unknown[])[at], { key: String(at), to, at })
+  } else if (keys === null) copyValue(walk, (of as readonly unknown[])[at], { key: String(at), to, at })
   else {
     const key = keys[at] as string
-    take(walk, (of as Readonly<Record<string, unknown>>)[key], { key, to, at: key })
+    copyValue(walk, (of as Readonly<Record<string, unknown>>)[key], { key, to, at: key })
   }
 }
 
 /** Copies one value to its spot; an object or a list begins a level. */
-function take(walk: Walk, given: unknown, spot: Spot): void {
+function copyValue(walk: Walk, given: unknown, spot: Spot): void {
   walk.values += 1
   const read = written(given, spot.key)
   const isLeftOut = read === undefined || typeof read === 'function' || typeof read === 'symbol'

@@ -60,7 +60,7 @@ export function* schemaProblem(
     for (const pattern of patternsIn(part)) {
       if (weighed.has(pattern)) continue
       weighed.add(pattern)
-      const reason = patterns.take(pattern)
+      const reason = patterns.count(pattern)
       const made = reason ?? patternOf(pattern)
       if (typeof made === 'string') return { path, reason: made }
       weight += made.weight

@@ -14,7 +14,7 @@ export interface Pattern {
 /** What the patterns of one request may cost together: compiling one takes up to some 20 µs for each of its characters. */
 export interface PatternAllowance {
   /** Counts a pattern, once however often it occurs; in words why it is one too many, or null. */
-  take(pattern: string): string | null
+  count(pattern: string): string | null
 }
 
 const mostInRequest = 100_000
@@ -24,7 +24,7 @@ export function patternAllowance(): PatternAllowance {
   const counted = new Set<string>()
   let left = mostInRequest
   return {
-    take(pattern) {
+    count(pattern) {
       if (!counted.has(pattern)) left -= pattern.length
       counted.add(pattern)
       return left < 0 ? `the patterns of one request have more than ${mostInRequest} characters` : null

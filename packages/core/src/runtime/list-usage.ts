@@ -26,7 +26,7 @@ export async function listUsage({ parts, principal, database }: Scope, query: Us
   let after = by === 'day' ? { key: '', day: dayBefore(days.from, cursor) } : afterKey(cursor)
   for (let read = 0; read < rowsPerPage || page.done === cursor; read += rowsAtOnce) {
     const rows = await parts.store.listUsage(database, { by, after, limit: rowsAtOnce })
-    if (take(page, rows)) return { items: page.items, nextCursor: page.done }
+    if (addRows(page, rows)) return { items: page.items, nextCursor: page.done }
     const last = rows.at(-1)
     if (last === undefined || rows.length < rowsAtOnce || (by === 'day' && last.day > days.to)) {
       close(page)
@@ -53,7 +53,7 @@ interface UnderWay {
 }
 
 /** Adds rows to the page; true if it is full, and another key follows. */
-function take(page: UnderWay, rows: readonly UsageRow[]): boolean {
+function addRows(page: UnderWay, rows: readonly UsageRow[]): boolean {
   for (const row of rows) {
     const key = page.by === 'day' ? isoDay(row.day) : row.key
     if (page.open?.key !== key) {

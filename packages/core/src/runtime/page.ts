@@ -44,7 +44,7 @@ export async function pageOf<Row, Item>(
   const start = startOf(rows, options.cursor ?? null, to.id)
   const page = openPage(options, to)
   for (let index = start; index < rows.length; index += 1) {
-    if (!(await page.take(rows[index] as Row))) break
+    if (!(await page.add(rows[index] as Row))) break
   }
   return page.end()
 }
@@ -67,7 +67,7 @@ export async function rowPage<Row, Item>(
     }
     const limit = page.limit + 1 - page.count()
     const rows = await read({ limit, after, bound: { characters: readCharacters, cut } })
-    for (const row of rows) if (!(await page.take(row))) return page.end()
+    for (const row of rows) if (!(await page.add(row))) return page.end()
     const last = rows.at(-1)
     if (last === undefined || rows.length === limit) break
     after = to.id(last)
@@ -75,7 +75,7 @@ export async function rowPage<Row, Item>(
   return page.end()
 }
 
-/** A page that grows. `take` is false for the row that does not belong to it any more. */
+/** A page that grows. `add` is false for the first row that does not fit. */
 function openPage<Row, Item>(options: PageOptions, { item, id }: RowForm<Row, Item>) {
   const limit = limitOf(options)
   const { bound = pageBound() } = options
@@ -85,7 +85,7 @@ function openPage<Row, Item>(options: PageOptions, { item, id }: RowForm<Row, It
   return {
     limit,
     count: () => items.length,
-    async take(row: Row): Promise<boolean> {
+    async add(row: Row): Promise<boolean> {
       if (isTurnSpent()) await nextTurn()
       isFull = items.length === limit
       if (isFull) return false
