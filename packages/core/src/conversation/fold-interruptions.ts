@@ -24,7 +24,7 @@ export function foldRequired(run: LiveJob | null, place: CallPlace, body: Requir
   const toolCall =
     held === undefined
       ? run?.toolCalls.get(place.call)
-      : owner?.toolCalls.find((one) => one.asked.id === held.toolCallId)
+      : owner?.toolCalls.find((one) => one.requested.id === held.toolCallId)
   if (toolCall === undefined) return
   toolCall.interruptions = [...toolCall.interruptions, body]
   toolCall.state = 'waiting'
@@ -45,7 +45,7 @@ export function foldResolved(run: LiveJob | null, place: CallPlace, body: Resolv
     return
   }
   run?.toolCalls.delete(place.call)
-  toolCall.state = 'asked'
+  toolCall.state = 'requested'
   toolCall.place = null
   toolCall.passed = { asked, answer }
 }

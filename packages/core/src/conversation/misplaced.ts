@@ -116,7 +116,7 @@ function misplacedAgent(
   if (body.step !== undefined)
     return isWorkflow(parent) ? null : `is a step of \`${parentCall}\`, which has no workflow`
   const asked = parent.toolCalls.find(
-    ({ asked: { id }, state: stands }) => id === body.toolCallId && stands === 'asked',
+    ({ requested: { id }, state: stands }) => id === body.toolCallId && stands === 'requested',
   )
   return tool !== null || asked !== undefined ? null : noAsking(body.toolCallId)
 }
@@ -143,7 +143,7 @@ function misplacedTool(
   if (parent === undefined)
     return `starts a tool of \`${place.parentCall}\`, which is not under way in the job \`${job}\``
   const toolCall = askedIn(run, place, body.toolCallId)
-  if (toolCall === undefined ? parent.reply !== null : toolCall.state !== 'asked') return noAsking(body.toolCallId)
+  if (toolCall === undefined ? parent.reply !== null : toolCall.state !== 'requested') return noAsking(body.toolCallId)
   return otherPlace(place, placeOfTool(parent, place.call))
 }
 
@@ -153,7 +153,7 @@ function placeOfTool({ place }: AgentCall, call: string): CallPlace {
 
 /** The tool call of that id that the parent of a place has made in its last reply. */
 function askedIn(run: LiveJob | null, { parentCall }: CallPlace, toolCallId: string): ToolCall | undefined {
-  return run?.calls.get(parentCall ?? '')?.toolCalls.find(({ asked }) => asked.id === toolCallId)
+  return run?.calls.get(parentCall ?? '')?.toolCalls.find(({ requested }) => requested.id === toolCallId)
 }
 
 function noAsking(toolCallId: string | null): string {

@@ -43,7 +43,7 @@ export function newCall(
     agent: answering(agent, exchange),
     revision: body.revision,
     parent,
-    askedBy: tool ?? parent?.toolCalls.find((one) => one.asked.id === body.toolCallId) ?? null,
+    askedBy: tool ?? parent?.toolCalls.find((one) => one.requested.id === body.toolCallId) ?? null,
     toolCallId: body.toolCallId,
     message: body.message,
     model: body.overrides?.model ?? agent.model,

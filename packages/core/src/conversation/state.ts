@@ -31,7 +31,7 @@ import type { Reply, Said, SaidResult, Words } from './said.ts'
 /** The state of a tool call in the current step. */
 type ToolCallState =
   /** Requested by the model; nothing is recorded yet. */
-  | 'asked'
+  | 'requested'
   /** Its start is in the log. */
   | 'started'
   /** A child call answers it. */
@@ -52,7 +52,7 @@ interface Answered {
 
 /** One tool call of a step. */
 export interface ToolCall {
-  readonly asked: LoggedToolCall
+  readonly requested: LoggedToolCall
   readonly owner: AgentCall
   state: ToolCallState
   /** The place of the tool call or child, once it has one. */

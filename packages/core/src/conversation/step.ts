@@ -14,17 +14,17 @@ const noAnswers: readonly never[] = []
 export function beginStep(call: AgentCall, reply: Reply, admitted: number = reply.calls.length): void {
   call.document.said.push(reply)
   call.reply = reply
-  call.toolCalls = reply.calls.slice(0, admitted).map((asked) => newToolCall(asked, call))
+  call.toolCalls = reply.calls.slice(0, admitted).map((requested) => newToolCall(requested, call))
   call.refused = reply.calls.slice(admitted)
 }
 
-function newToolCall(asked: ToolCall['asked'], owner: AgentCall): ToolCall {
+function newToolCall(requested: ToolCall['requested'], owner: AgentCall): ToolCall {
   return {
-    asked,
+    requested,
     owner,
-    state: 'asked',
+    state: 'requested',
     place: null,
-    name: asked.name,
+    name: requested.name,
     interruptions: noAnswers,
     answers: noAnswers,
     note: undefined,
@@ -38,7 +38,7 @@ function newToolCall(asked: ToolCall['asked'], owner: AgentCall): ToolCall {
 /** Folds the start of a tool call. */
 export function foldToolStart(run: LiveJob | null, entry: Entry & { body: ToolStartBody }): void {
   const call = run?.calls.get(entry.place.parentCall ?? '')
-  const toolCall = call?.toolCalls.find((one) => one.asked.id === entry.body.toolCallId)
+  const toolCall = call?.toolCalls.find((one) => one.requested.id === entry.body.toolCallId)
   if (call === undefined) return
   countersOf(call).toolCalls += 1
   if (toolCall === undefined) return
@@ -116,9 +116,9 @@ export function foldToolModeEnd(run: LiveJob | null, place: CallPlace): void {
 /** Settles a tool call. Once all calls of a step are settled, their results are added in call order [C14]. `scrub` is an answering agent's. */
 export function settle(toolCall: ToolCall, content: string, scrub: Scrubber = null): void {
   toolCall.state = 'settled'
-  const { asked, owner: call } = toolCall
+  const { requested, owner: call } = toolCall
   const by = writersOf(toolCall)
-  const plain = { toolCallId: asked.id, name: asked.name, content, scrub }
+  const plain = { toolCallId: requested.id, name: requested.name, content, scrub }
   toolCall.result = by.length === 0 ? plain : { ...plain, by }
   if (call.reply === null || call.toolCalls.some((one) => one.state !== 'settled')) return
   const results = call.toolCalls.map(({ result }) => result as SaidResult)

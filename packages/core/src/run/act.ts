@@ -164,7 +164,7 @@ function runLast(toolCall: ToolCall, tool: Tool | undefined, job: Job): void {
   const prepared = preparedOf(toolCall, tool, job)
   const passed = prepared.ok ? passGate(toolCall, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
   if (!passed.ok) return recordOutcome(toolCall, job, failed(passed.code, passed.detail))
-  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.asked.id, arguments: passed.arguments }
+  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.requested.id, arguments: passed.arguments }
   const outcome = tool.invoke(request, toolsOf(toolCall.owner, job).caller)
   if (outcome.kind === 'transfer') return handOver(toolCall, job, outcome)
   const result = outcome.kind === 'result' ? outcome : noResult(toolCall)
@@ -215,7 +215,7 @@ async function invoke(
 ): Promise<ResultOutcome | PendingOutcome> {
   const { caller, system } = toolsOf(toolCall.owner, job)
   const { signal } = controller
-  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.asked.id, arguments: args }
+  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.requested.id, arguments: args }
   const usedBound: string[] = []
   const context: ToolContext = {
     caller,

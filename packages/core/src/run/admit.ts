@@ -28,7 +28,7 @@ import { type CallTools, failRun, type Job, record, whereOf } from '../job/job.t
 export function prepareCalls(call: AgentCall, job: Job): boolean {
   const { toolset } = toolsOf(call, job)
   for (const toolCall of call.toolCalls) {
-    if (toolCall.state !== 'asked' || job.cache.prepared.get(toolCall) !== undefined) continue
+    if (toolCall.state !== 'requested' || job.cache.prepared.get(toolCall) !== undefined) continue
     const tool = toolset.get(toolCall.name)
     if (tool === undefined) continue
     if (isWorkSpent()) return false
@@ -42,7 +42,7 @@ export function prepareCalls(call: AgentCall, job: Job): boolean {
 export function admit(call: AgentCall, job: Job): void {
   const tools = toolsOf(call, job)
   for (const toolCall of [...call.toolCalls]) {
-    if (toolCall.state !== 'asked') continue
+    if (toolCall.state !== 'requested') continue
     const tool = tools.toolset.get(toolCall.name)
     if (tool === undefined || (tool.initialOnly === true && !isInitial(call)))
       refuse(toolCall, job, unknownTool(toolCall.name, tools))
@@ -67,8 +67,8 @@ interface Admission {
 export function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
   const known = job.cache.prepared.get(toolCall)
   if (known !== undefined) return known
-  countWork(toolCall.asked.arguments.length)
-  const made = prepareArguments(tool, toolCall.asked.arguments)
+  countWork(toolCall.requested.arguments.length)
+  const made = prepareArguments(tool, toolCall.requested.arguments)
   job.cache.prepared.set(toolCall, made)
   return made
 }
@@ -105,7 +105,7 @@ function admitOne({ toolCall, tool, tools }: Admission, job: Job): void {
   const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, exchange: tool.exchange }
   if (!tool.immediate) return recordStart(toolCall, job, start)
   if (tool.isLast === true) return recordStart(toolCall, job, { ...start, isLast: true })
-  const request = { callId, toolCallId: toolCall.asked.id, arguments: passed.arguments }
+  const request = { callId, toolCallId: toolCall.requested.id, arguments: passed.arguments }
   try {
     carryOut(toolCall, job, { outcome: tool.invoke(request, tools.caller), start })
   } catch (error) {
@@ -155,7 +155,7 @@ interface Refusal extends Pick<ToolStart, 'exchange'> {
 /** Records a call that does not run: its start and its error. The model reads the error and the run continues. */
 function refuse(toolCall: ToolCall, job: Job, { exchange, ...why }: Refusal): void {
   const callId = toolCall.passed?.asked.callId ?? job.env.ids.call()
-  recordStart(toolCall, job, { callId, arguments: toolCall.asked.arguments, bound: [], exchange })
+  recordStart(toolCall, job, { callId, arguments: toolCall.requested.arguments, bound: [], exchange })
   record(job, toolCall.place as CallPlace, { type: 'error', kind: 'tool', body: why })
 }
 
@@ -168,7 +168,7 @@ function recordStart(
   const own: CallPlace = { ...place, call: callId, parentCall: place.call }
   const body: Writable<ToolStartBody> = {
     name: toolCall.name,
-    toolCallId: toolCall.asked.id,
+    toolCallId: toolCall.requested.id,
     arguments: written,
     bound,
   }

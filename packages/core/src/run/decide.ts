@@ -52,7 +52,7 @@ function decideToolCalls(
   busy: ReadonlyMap<string, unknown>,
   into: { readonly work: Work[]; free: number },
 ): number {
-  if (call.toolCalls.some((toolCall) => toolCall.state === 'asked')) {
+  if (call.toolCalls.some((toolCall) => toolCall.state === 'requested')) {
     into.work.push({ kind: 'admit', call })
     return into.free
   }

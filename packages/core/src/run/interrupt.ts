@@ -17,7 +17,7 @@ export function interrupt(toolCall: ToolCall, draft: InterruptionDraft, job: Job
 export function hold(toolCall: ToolCall, draft: InterruptionDraft, job: Job): void {
   const owner = toolCall.owner.place
   const place = { ...owner, call: job.env.ids.call(), parentCall: owner.call }
-  open({ toolCall, draft, place, held: { toolCallId: toolCall.asked.id } }, job)
+  open({ toolCall, draft, place, held: { toolCallId: toolCall.requested.id } }, job)
 }
 
 interface InterruptionRequest {

@@ -27,7 +27,7 @@ export function spawn({ toolCall, child, callId, grant }: Spawning, job: Job): v
   const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
   const parentCall = toolCall.place?.call ?? parent.place.call
-  const toolCallId = isRunning ? null : toolCall.asked.id
+  const toolCallId = isRunning ? null : toolCall.requested.id
   const more = grant === null ? { toolCallId } : { toolCallId, background: grant }
   startChild({ parent, child, pinned, callId, parentCall, more }, job)
 }
