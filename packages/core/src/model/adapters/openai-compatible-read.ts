@@ -1,4 +1,5 @@
 /** Reads the body of a reply chunk by chunk until it is complete, or reports why it cannot be. */
+import { isTurnSpent, nextTurn } from '../../identity/turn.ts'
 import type { ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
 import { errorOfCalls, errorOfLabels, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
@@ -82,11 +83,15 @@ export function createReplyReader(stream: ReadableStream<Uint8Array>, context: R
   }
   const advance = async (): Promise<ReadState> => {
     try {
+      // Chunks that have come already would all be read in this turn.
+      if (isTurnSpent()) await nextTurn()
       watch.wait()
       const { value } = await body.read()
       watch.pause()
       if (value !== undefined) take(value)
       else {
+        documents.measure()
+        if (isTurnSpent()) await nextTurn()
         documents.end()
         end(errorOfEnd(called))
       }

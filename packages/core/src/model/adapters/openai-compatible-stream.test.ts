@@ -45,6 +45,36 @@ test('documents without an empty line between them, and one over several lines, 
   assert.deepEqual(read('data: {\ndata: "a": [1,\ndata: 2]}\n\n'), [json({ a: [1, 2] })])
 })
 
+test('a document has at most 300,000 lines, and may have that many; what comes after too many is still read', () => {
+  const lines = (count: number) => `data: {"a":[0\n${'data:\n'.repeat(count - 2)}data: ]}\n\n`
+  assert.deepEqual(read(lines(300_000)), [json({ a: [0] })])
+  const [first, ...others] = read(`${lines(300_001)}data: {"b":2}\n\n`)
+  assert.deepEqual(first, { type: 'excess', problem: 'one document has more than 300000 lines' })
+  assert.deepEqual(others.at(-1), json({ b: 2 }))
+})
+
+test('a reply that was measured before it ends is the same reply', () => {
+  const whole = `{"a":"${'\\\\'.repeat(100)}"}`
+  for (const [text, later] of [
+    [whole, ''],
+    [whole, ' '],
+    ['{"a":', '1}'],
+    ['[{}', ']'],
+    ['{"a":1}', '}'],
+    [`[${'{},'.repeat(100_000)}{}]`, ''],
+    ['', '{}'],
+    ['data: {"a":1}', '\n\n'],
+  ] as const) {
+    const documents: ReplyDocument[] = []
+    const reader = createDocumentReader((document) => documents.push(document))
+    reader.push(bytesOf(text))
+    reader.measure()
+    reader.push(bytesOf(later))
+    reader.end()
+    assert.deepEqual(documents, read(text + later), text.slice(0, 20))
+  }
+})
+
 test('a plain reply is one document and then the end', () => {
   assert.deepEqual(read(' \n{"a":\n1}\n'), [json({ a: 1 }), done])
   assert.deepEqual(read('{"a":'), [{ type: 'broken', text: '{"a":' }])

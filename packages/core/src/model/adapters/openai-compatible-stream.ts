@@ -1,5 +1,6 @@
 /** Splits the bytes of a reply into its JSON documents: one for a plain reply, one for each `data` line of an event stream. */
-import { readJson } from '@witan/protocol/schemas'
+import { parseExact } from '@witan/protocol/digits'
+import { jsonExcess } from '@witan/protocol/schemas'
 
 /** What a document was: JSON, JSON that is too large to read, the mark that no more comes, or text that is none of these. */
 export type ReplyDocument =
@@ -12,6 +13,8 @@ export type ReplyDocument =
 interface DocumentReader {
   /** Whether any of these bytes belong to a document: comments, other fields and white space around them do not. */
   push(bytes: Uint8Array): boolean
+  /** Measures what `end` has to parse, so that both need not be in one turn. */
+  measure(): void
   end(): void
 }
 
@@ -21,6 +24,7 @@ type OnDocument = (document: ReplyDocument) => void
 interface TextReader {
   /** Whether any of the text belongs to a document. */
   take(text: string): boolean
+  measure(): void
   end(): void
 }
 
@@ -39,6 +43,7 @@ export function createDocumentReader(onDocument: OnDocument): DocumentReader {
   }
   return {
     push: (bytes) => take(decoder.decode(bytes, { stream: true })),
+    measure: () => reader?.measure(),
     end: () => {
       take(decoder.decode())
       reader?.end()
@@ -49,18 +54,25 @@ export function createDocumentReader(onDocument: OnDocument): DocumentReader {
 /** A plain reply is one document, and whole when it parses. */
 function plainReader(onDocument: OnDocument): TextReader {
   let all = ''
+  let measured: { readonly text: string; readonly excess: ReplyDocument | null } | null = null
   return {
     take: (text) => {
       all += text
       return text.trim() !== ''
     },
+    measure: () => {
+      measured = { text: all, excess: mayEnd(all) ? excessOf(all) : null }
+    },
     end: () => {
-      const read = parse(all)
+      const read = measured?.text === all ? (measured.excess ?? parseMeasured(all)) : parse(all)
       onDocument(read ?? { type: 'broken', text: all })
       if (read !== null) onDocument({ type: 'done' })
     },
   }
 }
+
+/** More data lines make no document: one with as many values as may be, a bracket to a line, has fewer. */
+const mostLines = 300_000
 
 /**
  * Server-sent events, tolerantly: CR, LF and CRLF, comments, other fields, a missing last line end, JSON over several `data`
@@ -70,28 +82,31 @@ function eventReader(onDocument: OnDocument): TextReader {
   let rest = ''
   /** Whether `rest` ends in a CR that may be half of a CRLF. */
   let halfEnd = false
-  /** The data lines that make no document yet; null if there are none. */
-  let held: string | null = null
+  /** The data lines that make no document yet. */
+  let held: string[] = []
   /** Whether a line of data has come with the text that is taken now. */
   let hasData = false
   /** Whether `rest` is the beginning of one. */
   let isInData = false
   const flush = (): void => {
-    if (held === null) return
-    const text = held
-    held = null
+    if (held.length === 0) return
+    const text = held.join('\n')
+    held = []
     const read = parse(text)
     if (read !== null) onDocument(read)
     else if (text.trim() !== '') onDocument({ type: 'broken', text })
   }
   const data = (text: string): void => {
     if (text.trim() !== '') hasData = true
-    const read = held === null ? parse(text) : null
+    const read = held.length === 0 ? parse(text) : null
     if (read !== null) onDocument(read)
     else if (text.trim() === '[DONE]') {
       flush()
       onDocument({ type: 'done' })
-    } else held = held === null ? text : `${held}\n${text}`
+    } else if (held.push(text) > mostLines) {
+      held = []
+      onDocument({ type: 'excess', problem: `one document has more than ${mostLines} lines` })
+    }
   }
   const line = (text: string): void => {
     if (text === '') flush()
@@ -107,7 +122,7 @@ function eventReader(onDocument: OnDocument): TextReader {
     if (mayEndLine || isShort) isInData = /^data:\s*\S/.test(rest)
     return hasData || (isInData && text.trim() !== '')
   }
-  return { take, end: () => void take('\n\n') }
+  return { take, measure: () => undefined, end: () => void take('\n\n') }
 }
 
 /** That much of a line is enough to see whether it is data. */
@@ -132,9 +147,24 @@ function eachLine(text: string, onLine: (line: string) => void): string {
 
 /** JSON, or null. Text that does not end in a bracket is no complete document, and parsing it would cost an exception. */
 function parse(text: string): ReplyDocument | null {
+  return mayEnd(text) ? (excessOf(text) ?? parseMeasured(text)) : null
+}
+
+function mayEnd(text: string): boolean {
   const last = text.trimEnd().at(-1)
-  if (last !== '}' && last !== ']') return null
-  const read = readJson(text)
-  if (read.ok) return { type: 'json', value: read.value }
-  return read.isExcess ? { type: 'excess', problem: read.problem } : null
+  return last === '}' || last === ']'
+}
+
+function excessOf(text: string): ReplyDocument | null {
+  const excess = jsonExcess(text)
+  return excess === null ? null : { type: 'excess', problem: excess.problem }
+}
+
+function parseMeasured(text: string): ReplyDocument | null {
+  if (!mayEnd(text)) return null
+  try {
+    return { type: 'json', value: parseExact(text) }
+  } catch {
+    return null
+  }
 }
