@@ -43,9 +43,9 @@ export interface Circumstances {
   /** How long the run has been worked on, without waits for people. */
   readonly workedMs: number
   /** Model calls in progress: each reserves one of the tree's calls. */
-  readonly thinking: number
+  readonly openModelCalls: number
   /** Those among them that were offered tools: each reserves a round of the tree. A last answer reserves none. */
-  readonly offering: number
+  readonly openIterations: number
 }
 
 /** A call with tools, a last answer without tools, or no call. */
@@ -64,7 +64,7 @@ export function allowModelCall(tree: TreeSpending, call: CallSpending, at: Circu
   const { limits, onExhausted } = tree.tree
   const spent = spentBy(tree, at.earlier)
   const most = Math.min(limits.maxModelCalls, at.maxModelCalls)
-  if (spent.modelCalls + at.thinking >= most) {
+  if (spent.modelCalls + at.openModelCalls >= most) {
     const whose = limits.maxModelCalls > most ? 'configuration' : 'root agent'
     return refused('modelCalls', spent.modelCalls, { most, whose })
   }
@@ -79,7 +79,7 @@ export function allowModelCall(tree: TreeSpending, call: CallSpending, at: Circu
   if (call.iterations >= call.agent.limits.maxIterations)
     return exhausted('maxIterations', call.agent.limits.maxIterations, call.agent.onExhausted)
   const rounds = call.isToolless === true ? null : (at.maxModelIterationsPerCall ?? limits.maxModelIterationsPerCall)
-  if (rounds !== null && spent.iterations + at.offering >= rounds)
+  if (rounds !== null && spent.iterations + at.openIterations >= rounds)
     return exhausted('maxModelIterationsPerCall', rounds, onExhausted)
   return { kind: 'tools' }
 }

@@ -231,7 +231,7 @@ export function askerOf(call: AgentCall): string {
  * The call that ends together with `call`: the one that its answer stands for. A hand-over that returns stands for itself, unless it
  * has left the loop that all of them work in.
  */
-export function endsWith(call: AgentCall): AgentCall {
+export function answeredCall(call: AgentCall): AgentCall {
   const leaves = call.final?.exits === true
   let at = call
   while (at.handOver !== null && at.parent !== null && (leaves || !at.handOver.returns)) at = at.parent

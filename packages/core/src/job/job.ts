@@ -79,7 +79,7 @@ export class Job {
   readonly busy = new Map<string, AbortController>()
   readonly waker = new Waker()
   /** Model calls that the budget counts before the log shows them: under way with tools offered, and made by tools. */
-  readonly meter = { offering: 0, byTools: 0 }
+  readonly meter = { iterations: 0, byTools: 0 }
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),

@@ -21,7 +21,7 @@ export function grantOf(job: Job): TaskGrant | null {
   const { limits } = job.run.tree
   const spent = spentBy(job.run, earlier(job))
   const most = Math.min(limits.maxModelCalls, job.env.ceilings.maxModelCalls)
-  const calls = half(most - spent.modelCalls - thinking(job))
+  const calls = half(most - spent.modelCalls - countOpenModelCalls(job))
   const rounds = job.run.grant === null ? job.log.state.maxModelIterationsPerCall : null
   const iterations = rounds ?? limits.maxModelIterationsPerCall
   const grant = {
@@ -46,7 +46,7 @@ function half(left: number): number {
 }
 
 /** The number of model calls under way. */
-function thinking(job: Job): number {
+function countOpenModelCalls(job: Job): number {
   let count = job.meter.byTools
   for (const id of job.busy.keys()) if (job.run.calls.has(id)) count += 1
   return count
@@ -60,8 +60,8 @@ export function circumstances(job: Job, now: number = job.env.clock.now()): Circ
     maxModelIterationsPerCall: job.run.grant === null ? maxModelIterationsPerCall : null,
     earlier: earlier(job),
     workedMs: workedMs(job, now),
-    thinking: thinking(job) - 1,
-    offering: job.meter.offering,
+    openModelCalls: countOpenModelCalls(job) - 1,
+    openIterations: job.meter.iterations,
   }
 }
 

@@ -7,7 +7,7 @@ import type { ConversationLog, Proposal } from '../conversation/log.ts'
 import type { Append, AppendResult, JobRow } from '../store/store.ts'
 
 /** The entries and job changes with which a job parks or ends. `ifAlone`: refused as `moved` if another process wrote what is not folded here. */
-export type Last = Required<Pick<Append, 'entries' | 'jobs'>> & { readonly ifAlone?: true }
+export type Proposed = Required<Pick<Append, 'entries' | 'jobs'>> & { readonly ifAlone?: true }
 
 const mayRepeat: ReadonlySet<string> = new Set(['woken', 'moved', 'active', 'inactive'])
 
@@ -91,7 +91,7 @@ export class Writer implements BatchWriter {
   /** Stores one batch of what this job recorded. Called by the log, in the order of all batches. */
   store(recorded: Recorded): void {
     this.isFlushed = true
-    this.#lastWrite = this.#log.sync.append(memberOf(this.#log, this.#job, recorded), []).then(
+    this.#lastWrite = this.#log.sync.append(appendOf(this.#log, this.#job, recorded), []).then(
       (result) => {
         if (!result.ok) this.#events.refused(result.reason)
         else notify(this.#events, this.#job, result.jobs)
@@ -104,7 +104,7 @@ export class Writer implements BatchWriter {
    * Stores what was recorded together with `last`, and folds `last` only once it is stored. If refused as `woken`, `moved`, `active`
    * or `inactive`, nothing is stored, and what was recorded is stored with the next commit.
    */
-  async propose(last: Last): Promise<AppendResult> {
+  async propose(last: Proposed): Promise<AppendResult> {
     let isEmpty = true
     const result = await this.#log.propose((tail) => {
       isEmpty = tail === null
@@ -121,12 +121,12 @@ export class Writer implements BatchWriter {
 function proposalOf(
   log: ConversationLog,
   job: WriterIdentity,
-  { recorded, last }: { readonly recorded: Recorded; readonly last: Last },
+  { recorded, last }: { readonly recorded: Recorded; readonly last: Proposed },
 ): Proposal {
   const entries = [...recorded.entries, ...last.entries]
   // An append may hold one change per job: `rest` makes `progress` unnecessary.
   const jobs = [...recorded.jobs.filter(({ id }) => id !== job.id), ...last.jobs]
-  const append = memberOf(log, job, { ...recorded, entries, jobs })
+  const append = appendOf(log, job, { ...recorded, entries, jobs })
   if (last.ifAlone === true) append.ifLastSeq = log.sync.expectedSeq
   return { append, fresh: last.entries }
 }
@@ -139,7 +139,7 @@ function notify(events: WriterEvents, { id }: WriterIdentity, jobs: readonly Job
   if (others.length > 0) events.made(others)
 }
 
-function memberOf(log: ConversationLog, job: WriterIdentity, recorded: Recorded): Writable<Append> {
+function appendOf(log: ConversationLog, job: WriterIdentity, recorded: Recorded): Writable<Append> {
   const { database, id } = log.state
   const { entries, open, settle, jobs, contents } = recorded
   const fence = { job: job.id, epoch: job.epoch }

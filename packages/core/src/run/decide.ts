@@ -1,5 +1,5 @@
 /** Decides from the state of a run what to do next. Pure. */
-import { type AgentCall, endsWith, isAnswered, isTop, type LiveJob, type ToolCall } from '../conversation/state.ts'
+import { type AgentCall, answeredCall, isAnswered, isTop, type LiveJob, type ToolCall } from '../conversation/state.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
 /** A unit of work. `admit`, `resume`, `advanceWorkflow` and `end` only record entries; `think` and `act` call a model or a tool. */
@@ -34,7 +34,7 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
     if (!call.active) continue
     if (call.toolCalls.length > 0) free = decideToolCalls(call, busy, { work, free })
     else if (isAnswered(call) && call.document.inbox.length === 0) {
-      if (isTop(endsWith(call))) return { kind: 'finish' }
+      if (isTop(answeredCall(call))) return { kind: 'finish' }
       work.push({ kind: 'end', call })
     } else if (isWorkflow(call)) {
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })

@@ -32,7 +32,7 @@ export function handOver(toolCall: ToolCall, job: Job, to: TransferOutcome): voi
   // A target that reads words only does not see the hand-over. Where the last words are its own, it needs something to answer.
   const endsWithOwn = to.handOver.history === 'words' && !isNewHere(source, to.agent)
   record(job, place, { type: 'start', kind: 'agent', body: startOf(source, job, { to, pinned }) })
-  if (endsWithOwn) tell(place, job, `${source.agent.id} has handed over to you.`)
+  if (endsWithOwn) addRuntimeMessage(place, job, `${source.agent.id} has handed over to you.`)
 }
 
 /** Refuses what else would take control away in the same reply: the first valid call counts [E35]. */
@@ -93,13 +93,14 @@ export function returnControl(
   const source = parent as AgentCall
   const body = { from: agent.id, to: source.agent.id, returned: true }
   record(job, source.place, { type: 'transfer', kind: null, body })
-  if (failure !== undefined) tell(source.place, job, `${agent.id} failed: ${failure}`)
+  if (failure !== undefined) addRuntimeMessage(source.place, job, `${agent.id} failed: ${failure}`)
   // The last words are its own: its model would have nothing to answer.
-  else if (speaker.agent.id === source.agent.id) tell(source.place, job, `${agent.id} has given control back; go on.`)
+  else if (speaker.agent.id === source.agent.id)
+    addRuntimeMessage(source.place, job, `${agent.id} has given control back; go on.`)
 }
 
 /** Puts words of the runtime into the document for the agent of that call. */
-function tell(place: CallPlace, job: Job, words: string): void {
+function addRuntimeMessage(place: CallPlace, job: Job, words: string): void {
   const body = { author: 'witan', text: attributed('witan', place.author, words) }
   record(job, { ...place, author: 'witan' }, { type: 'message', kind: null, body })
 }

@@ -26,8 +26,8 @@ export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: 
   const asks = offered && !areToolsOff && calls && cut === null
   const invalid = asks ? null : (cut ?? missingCall(modelCall, reply.text) ?? answerProblem(modelCall, reply))
   const { maxToolCallsPerReply: most } = job.env.ceilings
-  const isFlood = asks && reply.toolCalls.length > most
-  if (isFlood) recordFlood(call, job, { asked: reply.toolCalls.length, most })
+  const isExcess = asks && reply.toolCalls.length > most
+  if (isExcess) noteExcessCalls(call, job, { asked: reply.toolCalls.length, most })
   const asked = recorded(reply.toolCalls)
   const toolCalls = cut === null ? withOwnIds(asked) : []
   // A call that was given another id is none that its model knows.
@@ -52,12 +52,12 @@ export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: 
   if (body.model !== model.id) body.asked = model.id
   if (messageIdsRead.length > 0) body.heard = messageIdsRead
   if (behind > 0) body.behind = behind
-  if (isFlood) body.admitted = most
+  if (isExcess) body.admitted = most
   if (kept !== null) body.kept = kept
   if (reasoning !== undefined) body.reasoning = reasoning
   record(job, call.place, { type: 'end', kind: 'model', body })
   if (calls && (!offered || areToolsOff)) refuseLate(call, job, { reply, offered })
-  if (!asks && cut === null) tellOfCall(modelCall, job, reply.text)
+  if (!asks && cut === null) noteMissingCall(modelCall, job, reply.text)
   if (invalid !== null) askAgain(call, job, { ...invalid, finishReason: reply.finishReason, isLast: call.failures > 1 })
 }
 
@@ -98,7 +98,7 @@ function missingCall({ call, request }: PreparedModelCall, text: string): Output
 }
 
 /** A call that nobody reads as one: its model, or the server before it, does not do tools as it should. */
-function tellOfCall({ call, request, offered }: PreparedModelCall, job: Job, text: string): void {
+function noteMissingCall({ call, request, offered }: PreparedModelCall, job: Job, text: string): void {
   const isForced = request.toolChoice === 'required'
   const isWritten = offered && request.tools.length > 0 && holdsToolCall(text, request.tools)
   if (!isForced && !isWritten) return
@@ -110,7 +110,7 @@ function tellOfCall({ call, request, offered }: PreparedModelCall, job: Job, tex
 }
 
 /** Thousands of calls would hold up every other run of the process. */
-function recordFlood(
+function noteExcessCalls(
   call: AgentCall,
   job: Job,
   { asked, most }: { readonly asked: number; readonly most: number },

@@ -8,7 +8,7 @@ import {
   type UsageCounters,
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
-import { type AgentCall, endsWith, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
+import { type AgentCall, answeredCall, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
@@ -20,7 +20,7 @@ import { recordReply, replyProblem, unfinishedExchanges } from './peer-message.t
 import { returnControl } from './hand-over.ts'
 import { earlierAnswersOf, resultOf, usageOf } from './result.ts'
 import { followUp, reportEnd } from '../job/report.ts'
-import type { Last } from '../job/writer.ts'
+import type { Proposed } from '../job/writer.ts'
 
 /** Records the end of a call below the root, and of those that it answers for; control that returns goes back. */
 export function endChild(call: AgentCall, job: Job): void {
@@ -33,7 +33,7 @@ export function endChild(call: AgentCall, job: Job): void {
     recordReply(at, job, content)
     record(job, at.place, content)
   }
-  const last = endsWith(call)
+  const last = answeredCall(call)
   if (last.handOver !== null) returnControl(last, job, { speaker: call })
 }
 
@@ -49,7 +49,7 @@ interface CallEnd {
 function endsOf(call: AgentCall, job: Job): CallEnd[] {
   const ends: CallEnd[] = [{ at: call, content: endOf(call, job) }]
   if (call.handOver === null) return ends
-  const last = endsWith(call)
+  const last = answeredCall(call)
   const usage = new Map<string, UsageCounters>()
   mergeUsage(usage, call.usage)
   for (let at = call; at !== last; ) {
@@ -112,7 +112,7 @@ export function failCall(
 ): void {
   const text = errorText(why.detail)
   const detail = call.scrub === null ? text : call.scrub(text)
-  const last = endsWith(call)
+  const last = answeredCall(call)
   if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   for (const { at, content } of endsOf(call, job)) {
     const { usage } = content.body as AgentEndBody
@@ -192,7 +192,7 @@ function finishTask(job: Job, { ends, entry, change, result }: Ending): Promise<
 }
 
 /** Stores the last append; null if the store refused it and the job must decide again. */
-async function storeStatus(job: Job, last: Last, result: StoredResult): Promise<StoredResult | null> {
+async function storeStatus(job: Job, last: Proposed, result: StoredResult): Promise<StoredResult | null> {
   const stored = await job.writer.propose(last)
   if (stored.ok) return result
   await job.log.catchUp()
