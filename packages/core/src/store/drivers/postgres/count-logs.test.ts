@@ -1,6 +1,7 @@
 /** The usage in logs of earlier versions, on PostgreSQL. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { recordTables } from '../../record-tables.ts'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { assertCounted, uncounted } from '../../../testing/conformance/store-usage.ts'
 import { database, start } from '../../../testing/conformance/store-fixtures.ts'
@@ -17,7 +18,8 @@ async function oldSchema(context: TestContext) {
   await start(store, 'chats/2')
   await store.close()
   await asAdmin(url, async (client) => {
-    await client.query(`drop table "${schema}".usage, "${schema}".audit`)
+    const later = ['usage', ...recordTables.flatMap(({ name, since }) => (since === null ? [] : [name]))]
+    await client.query(`drop table ${later.map((table) => `"${schema}".${table}`).join(', ')}`)
     await client.query(`alter table "${schema}".agent_revisions drop column changed`)
     await client.query(`update "${schema}".schema_version set version = $1, works_from = $1`, [usageVersion - 1])
   })

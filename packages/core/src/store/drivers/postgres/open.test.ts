@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { type TestContext, test } from 'node:test'
 import { inspect } from 'node:util'
+import { recordTables } from '../../record-tables.ts'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import {
   begin,
@@ -242,7 +243,7 @@ test('a schema without participants gets those whom conversations name among the
   await first.close()
   await asAdmin(url, (client) =>
     client.query(
-      `drop table ${['participants', 'keys', 'artifacts', 'usage', 'audit'].map((table) => `"${schema}".${table}`).join(', ')}`,
+      `drop table ${['participants', 'artifacts', 'usage', ...recordTables.map(({ name }) => name)].map((table) => `"${schema}".${table}`).join(', ')}`,
     ),
   )
   await setVersion(place, 7, 7)
