@@ -3,7 +3,7 @@ import type { Entry, Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import { localPrincipal } from '../identity/principal.ts'
 import { pause } from '../identity/turn.ts'
-import type { UsageRow, UsageSums } from './usage-records.ts'
+import { sumColumns, type UsageRow, type UsageSums } from './usage-records.ts'
 
 /** For whom an entry counts. */
 export interface UsageOwner {
@@ -164,19 +164,7 @@ function addReply(sums: Writable<UsageSums>, used: ReplyUsage): void {
   sums.priceDate = older(sums.priceDate, used.priceDate ?? null)
 }
 
-const noSums: UsageSums = {
-  modelCalls: 0,
-  toolCalls: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedInputTokens: 0,
-  reasoningTokens: 0,
-  cacheWriteTokens: 0,
-  costUsd: 0,
-  unpriced: 0,
-  incomplete: 0,
-  priceDate: null,
-}
+const noSums = { ...Object.fromEntries(sumColumns.map((name) => [name, 0])), priceDate: null } as unknown as UsageSums
 
 function older(one: string | null, other: string | null): string | null {
   return one === null || (other !== null && other < one) ? other : one
@@ -184,16 +172,7 @@ function older(one: string | null, other: string | null): string | null {
 
 /** Adds to sums, in place. */
 export function addSums(sums: Writable<UsageSums>, more: UsageSums): void {
-  sums.modelCalls += more.modelCalls
-  sums.toolCalls += more.toolCalls
-  sums.inputTokens += more.inputTokens
-  sums.outputTokens += more.outputTokens
-  sums.cachedInputTokens += more.cachedInputTokens
-  sums.reasoningTokens += more.reasoningTokens
-  sums.cacheWriteTokens += more.cacheWriteTokens
-  sums.costUsd += more.costUsd
-  sums.unpriced += more.unpriced
-  sums.incomplete += more.incomplete
+  for (const name of sumColumns) sums[name] += more[name]
   sums.priceDate = older(sums.priceDate, more.priceDate)
 }
 

@@ -1,19 +1,14 @@
 /** Sums of usage beside the log: they follow the entries, in the same append [T27]. */
 import type { UsageDimension } from '@witan/protocol/schemas'
 
-/** What is added up. A cost is known, or its reply is `unpriced`; `incomplete` counts what makes the sums a lower bound. */
-export interface UsageSums {
-  readonly modelCalls: number
-  readonly toolCalls: number
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly cachedInputTokens: number
-  readonly reasoningTokens: number
-  readonly cacheWriteTokens: number
-  readonly costUsd: number
-  readonly unpriced: number
-  readonly incomplete: number
-  /** The oldest date of a price table that a cost is from; null without one. */
+/** What is added up, in the order of the columns. A cost is known, or its reply is `unpriced`; `incomplete` counts what makes the sums a lower bound. */
+export const sumColumns = [
+  ...(['modelCalls', 'toolCalls', 'inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const),
+  ...(['cacheWriteTokens', 'costUsd', 'unpriced', 'incomplete'] as const),
+]
+
+/** Sums, and the oldest date of a price table that a cost is from; null without one. */
+export interface UsageSums extends Readonly<Record<(typeof sumColumns)[number], number>> {
   readonly priceDate: string | null
 }
 

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { entryOf } from '../entry-text.ts'
 import { usageSql } from '../sql/usage.ts'
 import { LogUsers, UsageCount } from '../usage-count.ts'
-import type { UsageSums } from '../usage-records.ts'
+import { sumColumns, type UsageSums } from '../usage-records.ts'
 
 interface Uncounted {
   readonly number: number
@@ -34,9 +34,5 @@ export function countLogs(db: DatabaseSync): void {
 
 /** Sums in the order of their columns. */
 export function valuesOf(sums: UsageSums) {
-  return [
-    ...[sums.modelCalls, sums.toolCalls, sums.inputTokens, sums.outputTokens, sums.cachedInputTokens],
-    ...[sums.reasoningTokens, sums.cacheWriteTokens, sums.costUsd, sums.unpriced, sums.incomplete],
-    sums.priceDate,
-  ]
+  return [...sumColumns.map((name) => sums[name]), sums.priceDate]
 }

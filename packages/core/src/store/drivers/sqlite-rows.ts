@@ -68,6 +68,6 @@ export function jobOfTuple(tuple: Tuple): JobRow {
 }
 
 /** The readers of all other tables. */
-export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow } = rowReaders(
+export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow, usageRow } = rowReaders(
   (value) => value as string,
 )

@@ -1,7 +1,7 @@
 /** Sums of usage of the embedded store. */
-import { usageRow } from '../rows.ts'
 import { usageSql } from '../sql/usage.ts'
 import type { UsageRecords } from '../usage-records.ts'
+import { usageRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 /** The methods of a store that read usage. */
@@ -12,7 +12,7 @@ export function usageMethods(session: SqliteSession): UsageRecords {
       if (!isComplete) await session.write((connection, { usage }) => usage.addUp(connection))
       return session.read(({ all }) =>
         all(usageSql.listUsage, database, by, after?.key ?? '', after?.day ?? Number.MIN_SAFE_INTEGER, limit).map(
-          (row) => usageRow(row),
+          usageRow,
         ),
       )
     },

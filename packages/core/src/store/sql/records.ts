@@ -90,7 +90,12 @@ select ${shown} from ${name} where database = ${mark}1 and number < ${mark}2${wa
 
 /** A column in SQL. */
 export function columnOf(name: string): string {
-  return `"${name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}"`
+  return `"${snakeCase(name)}"`
+}
+
+/** The name of a field as SQL writes it. */
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 /** All sets of filters. A filter is in a set if the bit of its place is in the place of the set. */

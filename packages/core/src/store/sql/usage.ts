@@ -1,9 +1,8 @@
 /** Statements on sums of usage. Parameters are numbered, `?1` being the first. */
+import { sumColumns } from '../usage-records.ts'
+import { snakeCase } from './records.ts'
 
-const sums = [
-  ...['model_calls', 'tool_calls', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens'],
-  ...['cache_write_tokens', 'cost_usd', 'unpriced', 'incomplete'],
-]
+const sums = sumColumns.map(snakeCase)
 
 /** Adds the new row to the one that is there. Of two dates the older one stays. */
 const together = `do update set

@@ -53,4 +53,4 @@ export function jobRow(row: Row): JobRow {
 }
 
 /** The readers of all other tables. */
-export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow } = rowReaders(text)
+export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow, usageRow } = rowReaders(text)

@@ -1,10 +1,10 @@
 /** Sums of usage on PostgreSQL. */
-import { usageRow } from '../../rows.ts'
 import { usageSql } from '../../sql/postgres/usage.ts'
-import type { UsageRecords, UsageRow } from '../../usage-records.ts'
+import { sumColumns, type UsageRecords, type UsageRow } from '../../usage-records.ts'
+import { usageRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import type { Statement } from './statements.ts'
-import { restored, stored } from './text.ts'
+import { stored } from './text.ts'
 
 /** In how many rows the sums of one key and day are kept, so that groups of several processes seldom write the same. */
 const parts = 16
@@ -16,7 +16,7 @@ export function usageMethods(session: PostgresSession): UsageRecords {
     async listUsage(database, { by, after, limit }) {
       const from = [stored(after?.key ?? ''), after?.day ?? -2_147_483_648]
       const [rows = []] = await session.read(database, [usageSql.listUsage, stored(database), by, ...from, limit])
-      return rows.map((row) => usageRow(row, (value) => restored(value as string)))
+      return rows.map(usageRow)
     },
   }
 }
@@ -31,16 +31,7 @@ export function addUsage(database: string, rows: readonly UsageRow[]): Statement
     rows.map(({ key }) => stored(key)),
     rows.map(({ day }) => day),
     rows.map(({ by }) => (by === 'conversation' ? 0 : part)),
-    rows.map((row) => row.modelCalls),
-    rows.map((row) => row.toolCalls),
-    rows.map((row) => row.inputTokens),
-    rows.map((row) => row.outputTokens),
-    rows.map((row) => row.cachedInputTokens),
-    rows.map((row) => row.reasoningTokens),
-    rows.map((row) => row.cacheWriteTokens),
-    rows.map((row) => row.costUsd),
-    rows.map((row) => row.unpriced),
-    rows.map((row) => row.incomplete),
+    ...sumColumns.map((name) => rows.map((row) => row[name])),
     rows.map((row) => row.priceDate),
   ]
   return [[usageSql.addUsage, database, ...values]]

@@ -1,9 +1,8 @@
 /** Statements on sums of usage. `$1` is the database. */
+import { sumColumns } from '../../usage-records.ts'
+import { snakeCase } from '../records.ts'
 
-const sums = [
-  ...['model_calls', 'tool_calls', 'input_tokens', 'output_tokens', 'cached_input_tokens', 'reasoning_tokens'],
-  ...['cache_write_tokens', 'cost_usd', 'unpriced', 'incomplete'],
-]
+const sums = sumColumns.map(snakeCase)
 const columns = ['dimension', 'key', 'day', 'part', ...sums, 'price_date'].join(', ')
 const types = sums.map((name, index) => `$${index + 6}::${name === 'cost_usd' ? 'double precision' : 'bigint'}[]`)
 
