@@ -4,7 +4,7 @@ import { endingOf, isBreak } from '../ending.ts'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type { ModelCallOptions, ModelReply, ModelRequest, ReplyFinish } from '../model.ts'
 import { ModelCallError } from '../model.ts'
-import { errorOfCalls, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
+import { replyExcess } from '../reply-limit.ts'
 import { writtenOf } from '../usage-parts.ts'
 import { keptOf } from './ai-sdk-kept.ts'
 import type { AiSdkFinish, AiSdkPart, AiSdkResult, AiSdkUsage } from './ai-sdk-types.ts'
@@ -14,7 +14,7 @@ export function addResult(
   reply: ReplySoFar,
   { content, finishReason, usage, response, providerMetadata }: AiSdkResult,
 ): void {
-  reply.content.push(...content)
+  for (const part of content) addContent(reply, part)
   reply.text += textOf(content)
   reply.finish = finishReason
   reply.usage = addUsage(reply.usage, toUsage(usage, providerMetadata))
@@ -44,6 +44,9 @@ function textOf(content: readonly AiSdkPart[]): string {
 interface ReplySoFar {
   text: string
   readonly content: AiSdkPart[]
+  /** The calls among it that are not its provider's own. */
+  readonly calls: ModelToolCall[]
+  readonly sizeOfCalls: { length: number; labels: number }
   readonly open: Map<string, Block>
   finish: AiSdkFinish | null
   usage: ModelUsage | null
@@ -63,7 +66,8 @@ interface Block {
 /** An empty reply, before its first part. */
 export function emptyReply({ reasoning }: ModelCallOptions): ReplySoFar {
   const shows = reasoning === true
-  return { text: '', content: [], open: new Map(), finish: null, usage: null, model: null, shows, shown: null }
+  const nothing = { text: '', content: [], calls: [], open: new Map(), finish: null, usage: null, model: null }
+  return { ...nothing, sizeOfCalls: { length: 0, labels: 0 }, shows, shown: null }
 }
 
 /** Takes in a part and returns the text it adds, or ''. Throws the error of an `error` part. */
@@ -74,7 +78,7 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
     case 'text-end': {
       const text = addTo(reply, 'text', part)
       reply.text += text
-      if (reply.text.length > longestReply) throw errorOfLength('The model')
+      refuseExcess(reply)
       return text
     }
     case 'reasoning-start':
@@ -92,9 +96,24 @@ export function addPart(reply: ReplySoFar, part: AiSdkPart): string {
     case 'error':
       throw part.error
     default:
-      if (part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'custom') reply.content.push(part)
+      if (part.type === 'tool-call' || part.type === 'tool-result' || part.type === 'custom') addContent(reply, part)
+      refuseExcess(reply)
       return ''
   }
+}
+
+function addContent({ content, calls, sizeOfCalls }: ReplySoFar, part: AiSdkPart): void {
+  content.push(part)
+  if (part.type !== 'tool-call' || part.providerExecuted === true) return
+  const call = toToolCall(part)
+  calls.push(call)
+  sizeOfCalls.length += call.arguments.length
+  sizeOfCalls.labels += call.id.length + call.name.length
+}
+
+function refuseExcess({ text, calls, sizeOfCalls: { length, labels } }: ReplySoFar): void {
+  const excess = replyExcess({ length: text.length + length, labels, calls: calls.length }, 'The model')
+  if (excess !== null) throw excess
 }
 
 /** A package makes an ending of its own where the stream just stops: then the provider named no reason and counted no token. */
@@ -134,13 +153,10 @@ function addTo({ content, open }: ReplySoFar, type: Block['type'], part: AiSdkPa
 }
 
 /** The whole reply. Throws where the stream ended without saying that it was complete. */
-export function finishReply({ text, content, finish, usage, model, shows }: ReplySoFar, by: string): ModelReply {
+export function finishReply(soFar: ReplySoFar, by: string): ModelReply {
+  const { text, content, calls: toolCalls, finish, usage, model, shows } = soFar
   if (finish === null) throw cutOff()
-  const own = content.filter(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)
-  if (own.length > mostCalls) throw errorOfCalls('The model')
-  const toolCalls = own.map(toToolCall)
-  const length = toolCalls.reduce((sum, { arguments: written }) => sum + written.length, text.length)
-  if (length > longestReply) throw errorOfLength('The model')
+  refuseExcess(soFar)
   const kept = keptOf(content, by)
   const reasoning = shows ? content.filter(isReasoning).map((part) => part.text) : []
   const reply = { text, toolCalls, finishReason: toFinish(finish, toolCalls.length > 0), usage, model }
@@ -155,9 +171,9 @@ export function finishReply({ text, content, finish, usage, model, shows }: Repl
  * What goes before the next request where the model only paused in the middle of its turn, as it does while a tool of its provider
  * works: what it said so far. Null where the reply is whole.
  */
-export function pausedReply({ text, content, finish }: ReplySoFar, by: string): AssistantMessage | null {
+export function pausedReply({ text, content, calls, finish }: ReplySoFar, by: string): AssistantMessage | null {
   if (typeof finish !== 'object' || finish?.raw !== 'pause_turn') return null
-  if (content.some(({ type, providerExecuted }) => type === 'tool-call' && providerExecuted !== true)) return null
+  if (calls.length > 0) return null
   const kept = keptOf(content, by)
   return { role: 'assistant', content: text, ...(kept === undefined ? {} : { kept }) }
 }

@@ -212,6 +212,30 @@ test('a reply of more than 10,000 calls ends the call, plain or streamed', async
   }
 })
 
+test('ids and names of calls of more than a million characters end the call, plain or streamed', async () => {
+  const half = 'x'.repeat(500_000)
+  const call = (toolCallId: string, toolName: string) =>
+    ({ type: 'tool-call', toolCallId, toolName, input: '{}' }) as const
+  const finish: LanguageModelV4StreamPart = { type: 'finish', finishReason: stop, usage }
+  assert.equal((await last(streaming([call(half, half), finish]), true)).toolCalls.length, 1)
+  for (const calls of [
+    [call(`${half}${half}x`, 'f')],
+    [call('a', `${half}${half}`)],
+    [call(half, 'f'), call(half, 'f')],
+  ]) {
+    const plain = new MockLanguageModelV4({ doGenerate: { content: calls, finishReason: stop, usage, warnings: [] } })
+    const endless = [...calls, { type: 'text-delta', id: '1', delta: 'x' } as const]
+    for (const error of [
+      await errorOf(streaming([...calls, finish]), true),
+      await errorOf(streaming(endless), true),
+      await errorOf(aiSdkModel(plain), false),
+    ]) {
+      assert.match(error.message, /more than 1000000 characters in the ids and names of the calls of one reply/)
+      assert.equal(error.retryable, false)
+    }
+  }
+})
+
 test('an ending that no provider named is a stream that stopped, unless tokens were counted', async () => {
   const text: LanguageModelV4StreamPart = { type: 'text-delta', id: '1', delta: 'Half' }
   const counted = (total: number | undefined) => ({

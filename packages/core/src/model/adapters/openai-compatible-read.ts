@@ -2,7 +2,7 @@
 import { isTurnSpent, nextTurn } from '../../identity/turn.ts'
 import type { ModelRequest } from '../model.ts'
 import { ModelCallError } from '../model.ts'
-import { errorOfCalls, errorOfLabels, errorOfLength, longestReply, mostCalls } from '../reply-limit.ts'
+import { replyExcess } from '../reply-limit.ts'
 import type { Called } from './openai-compatible-error.ts'
 import {
   errorOfEnd,
@@ -114,9 +114,9 @@ function takeDocument(reply: ReplySoFar, document: ReplyDocument, { called, requ
   if (document.type === 'excess') return errorOfExcess(document.problem, called)
   if (document.type === 'broken') return errorOfText(document.text, called)
   addDocument(reply, document.value, request)
-  if (reply.text.length + (reply.calls?.length ?? 0) > longestReply) return errorOfLength(called.name)
-  if ((reply.calls?.labelLength ?? 0) > longestReply) return errorOfLabels(called.name)
-  if ((reply.calls?.count ?? 0) > mostCalls) return errorOfCalls(called.name)
+  const { length = 0, labelLength: labels = 0, count: calls = 0 } = reply.calls ?? {}
+  const excess = replyExcess({ length: reply.text.length + length, labels, calls }, called.name)
+  if (excess !== null) return excess
   return reply.error === undefined ? 'open' : errorOfObject(reply.error, called)
 }
 
