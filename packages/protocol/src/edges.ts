@@ -38,24 +38,51 @@ export interface Edge {
 
 type Listed = Omit<Edge, 'kind'>
 
-/** The edges of each kind in a definition. A new kind has its row here and its tools in a file of `edge/`. */
-const kinds = { subAgents, transfers, workflow, speaks } satisfies {
-  readonly [Key in keyof AgentData]?: (agent: Pick<AgentData, Key>) => readonly Listed[]
+/** One kind of edge. */
+interface EdgeKind<Key extends keyof AgentData> {
+  list(agent: Pick<AgentData, Key>): readonly Listed[]
+  /** The key of a definition without edges of this kind. */
+  readonly none: AgentData[Key]
+  /** How texts describe it: the name of its target, what its agent does, and what happens to its target. */
+  readonly words: { readonly target: string; readonly active: string; readonly passive: string }
 }
+
+/** Every kind of edge, by the key of a definition that lists it. A new kind has its row here, and its tools in a file of `edge/`. */
+const kinds = {
+  subAgents: {
+    list: subAgents,
+    none: [],
+    words: { target: 'sub-agent', active: 'asks', passive: 'be called' },
+  },
+  transfers: {
+    list: transfers,
+    none: [],
+    words: { target: 'transfer target', active: 'hands over', passive: 'take over' },
+  },
+  workflow: {
+    list: workflow,
+    none: null,
+    words: { target: 'step', active: 'step', passive: 'run' },
+  },
+  speaks: {
+    list: speaks,
+    none: [],
+    words: { target: 'peer', active: 'writes to', passive: 'be written to' },
+  },
+} satisfies { readonly [Key in keyof AgentData]?: EdgeKind<Key> }
 
 /** The parts of a definition that list edges. */
 export type EdgeLists = Pick<AgentData, keyof typeof kinds>
 
 /** An agent without edges. */
-export const noEdges: EdgeLists = { subAgents: [], transfers: [], workflow: null, speaks: [] }
+export const noEdges = Object.fromEntries(
+  Object.entries(kinds).map(([kind, { none }]) => [kind, none]),
+) as unknown as EdgeLists
 
-/** How texts describe an edge of each kind: the name of its target, what its agent does, and what happens to its target. */
-export const edgeWords: Readonly<Record<Edge['kind'], { target: string; active: string; passive: string }>> = {
-  subAgents: { target: 'sub-agent', active: 'asks', passive: 'be called' },
-  transfers: { target: 'transfer target', active: 'hands over', passive: 'take over' },
-  workflow: { target: 'step', active: 'step', passive: 'run' },
-  speaks: { target: 'peer', active: 'writes to', passive: 'be written to' },
-}
+/** The words of each kind. */
+export const edgeWords = Object.fromEntries(
+  Object.entries(kinds).map(([kind, { words }]) => [kind, words]),
+) as unknown as Readonly<Record<Edge['kind'], EdgeKind<'subAgents'>['words']>>
 
 const known = new WeakMap<EdgeLists, readonly Edge[]>()
 
@@ -63,7 +90,7 @@ const known = new WeakMap<EdgeLists, readonly Edge[]>()
 export function edgesOf(agent: EdgeLists): readonly Edge[] {
   const found = known.get(agent)
   if (found !== undefined) return found
-  const edges = Object.entries(kinds).flatMap(([kind, list]) =>
+  const edges = Object.entries(kinds).flatMap(([kind, { list }]) =>
     list(agent).map((edge): Edge => ({ kind: kind as Edge['kind'], ...edge })),
   )
   known.set(agent, edges)
