@@ -68,6 +68,14 @@ async function goOn(store: Store, digests: readonly string[]): Promise<void> {
   await runtime.close()
 }
 
+/** The part of a value that an earlier version knows: later ones add keys. */
+function knownOf(now: unknown, before: unknown): unknown {
+  if (Array.isArray(now) && Array.isArray(before)) return now.map((one, index) => knownOf(one, before[index]))
+  if (typeof now !== 'object' || now === null || typeof before !== 'object' || before === null) return now
+  const known = Object.entries(now).filter(([name]) => Object.hasOwn(before, name))
+  return Object.fromEntries(known.map(([name, value]) => [name, knownOf(value, before[name as keyof typeof before])]))
+}
+
 for (const file of globSync('*.json.gz', { cwd: folder }))
   for (const kind of ['sqlite', 'postgres'] as const)
     test(`[D3] a ${kind} store of ${file.replace('.json.gz', '')} shows the same, and goes on`, async (context) => {
@@ -76,6 +84,7 @@ for (const file of globSync('*.json.gz', { cwd: folder }))
       const store = await (kind === 'sqlite' ? sqliteOf : postgresOf)(fixture, context)
       await store.open()
       context.after(() => store.close())
-      assert.deepEqual(await shown(store, fixture.digests), fixture[kind].shown)
+      const before = fixture[kind].shown
+      assert.deepEqual(knownOf(await shown(store, fixture.digests), before), before)
       await goOn(store, own)
     })
