@@ -6,7 +6,7 @@ import { runWithoutPause } from '../identity/pausable.ts'
 import { definitionExcess, maxDefinitionValues } from './definition-size.ts'
 import { inspectAgent } from './inspect.ts'
 import { parseAgent } from './parse.ts'
-import { protocolProblems } from './protocol/parse-protocol.ts'
+import { parseProtocol, protocolProblems } from './protocol/parse-protocol.ts'
 
 const free = { outputSchema: true, actions: ['sample'] } as const
 const many = (count: number) => new Array<number>(count).fill(0)
@@ -66,6 +66,24 @@ for (const [what, more] of malformed) {
     assert.equal(inspectAgent({ ...base, ...more }).problems.length, 50)
   })
 }
+
+test('what JSON cannot hold is refused with its place, by a save and by a check', () => {
+  const agent = { ...base, outputSample: { list: [{ deep: 1n }] } }
+  const refused = { code: 'AGENT_INVALID', path: 'outputSample.list.0.deep', message: /is not JSON: .*BigInt/ }
+  assert.throws(() => parseAgent(agent), refused)
+  const { problems, agent: read } = inspectAgent(agent)
+  assert.deepEqual([problems.map(({ path }) => path), read], [['outputSample.list.0.deep'], null])
+  const messages = [{ name: 'ask', from: 'initiator', schema: { type: 'object', properties: { a: { default: 1n } } } }]
+  assert.throws(() => parseProtocol({ name: 'saved', messages }), { code: 'PROTOCOL_INVALID' })
+  assert.equal(protocolProblems({ name: 'saved', messages })[0]?.path, 'messages.0.schema.properties.a.default')
+})
+
+test('a schema that an author keeps can be changed, and changes no agent', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const agent = parseAgent({ ...base, outputSchema: schema })
+  schema.properties.a.type = 'number'
+  assert.deepEqual(agent.outputSchema, { type: 'object', properties: { a: { type: 'string' } } })
+})
 
 test('what is read in pieces is frozen whole', () => {
   const agent = parseAgent({ ...base, outputSample: { list: [{ deep: 1 }] }, tools: ['a'] })

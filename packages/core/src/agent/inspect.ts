@@ -2,7 +2,7 @@
  * Reads an agent that may be malformed as far as possible, so that one check reports all its mistakes and those of its
  * parents.
  */
-import type { AgentData, Finding, WitanError } from '@witan/protocol'
+import { type AgentData, type Finding, isWitanError, type WitanError } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
@@ -26,7 +26,7 @@ export function inspectAgent(input: unknown): Inspected {
 /** The same in pieces, so that a large agent does not hold the process. */
 export function* inspectingAgent(input: unknown): Pausable<Inspected> {
   const problems = yield* agentProblems(input)
-  if (problems.length === 0) return { problems, agent: yield* parsingAgent(input), isReported: () => false }
+  if (problems.length === 0) return yield* wellFormed(input)
   const moved = new Set<string>()
   const isLost = problems.some(({ path }) => path === 'id' || path === '' || path === null)
   const agent = isLost ? null : yield* repaired(input, moved)
@@ -34,6 +34,16 @@ export function* inspectingAgent(input: unknown): Pausable<Inspected> {
     moved.has(path.split('.')[0] ?? '') ||
     problems.some((problem) => path === problem.path || path.startsWith(`${problem.path}.`))
   return { problems, agent, isReported }
+}
+
+/** An agent of the right form may still have a value that JSON cannot hold. */
+function* wellFormed(input: unknown): Pausable<Inspected> {
+  try {
+    return { problems: [], agent: yield* parsingAgent(input), isReported: () => false }
+  } catch (error) {
+    if (!isWitanError(error)) throw error
+    return { problems: [error], agent: null, isReported: () => true }
+  }
 }
 
 /** Removes malformed parts until the rest parses, and fills in required keys. `moved`: lists that lost an item. */

@@ -9,6 +9,7 @@ import { definitionExcess, type FreeKeys, maxDefinitionValues } from './definiti
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
 import { nameProblems } from './parse-names.ts'
+import { plainDefinition } from './plain-definition.ts'
 import { workflowProblems } from './parse-workflow.ts'
 
 /**
@@ -60,7 +61,8 @@ function* problemsOf(error: z.ZodError, input: unknown, most: number): Generator
   }
 }
 
-function* complete(agent: AgentData): Pausable<AgentData> {
+function* complete(parsed: AgentData): Pausable<AgentData> {
+  const agent = yield* plainDefinition(parsed, whoIs(parsed))
   const outputSchema = agent.outputSchema ?? (yield* samplingSchema(agent.outputSample ?? undefined))
   const actions = yield* withSchemas(agent.actions)
   const queries = yield* withSchemas(agent.queries)

@@ -1,5 +1,5 @@
 /** Parses input into a checked protocol, or into the first problem with it. */
-import { WitanError } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
 import type { Protocol, ProtocolInput, ProtocolMessage } from '@witan/protocol/protocols'
 import { nameProblem } from '@witan/protocol/names'
 import { maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
@@ -10,6 +10,7 @@ import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues } from '../definition-size.ts'
 import { nearest } from '../nearest.ts'
+import { plainDefinition } from '../plain-definition.ts'
 
 /** A protocol, or the problems with its form: at most 20. */
 export type ReadProtocol =
@@ -65,7 +66,14 @@ export function* readingOf(input: unknown, patterns: PatternAllowance = patternA
     problems.push(...(yield* messageProblems(parsed.data, index, patterns)))
   }
   problems.push(...orderProblems(parsed.data))
-  return problems.length === 0 ? { ok: true, protocol: yield* freezing(parsed.data) } : refused(problems)
+  if (problems.length > 0) return refused(problems)
+  try {
+    const data = yield* plainDefinition(parsed.data, whoIs(input), 'PROTOCOL_INVALID')
+    return { ok: true, protocol: yield* freezing(data) }
+  } catch (error) {
+    if (isWitanError(error)) return refused([error])
+    throw error
+  }
 }
 
 function refused(problems: readonly WitanError[]): ReadProtocol & { readonly ok: false } {

@@ -1,7 +1,7 @@
 /** Query tools: typed read-only queries whose placeholders are bound from parameters or from checked arguments [R49, Rb42]. */
 import type { ErrorCode, Query } from '@witan/protocol'
 import { placeholderNames, POSTGRES_LEXIS, readQueryText } from '../query-text.ts'
-import { failed, type ResultOutcome, result } from '../outcome.ts'
+import { failed, type ResultOutcome, returned } from '../outcome.ts'
 import { checkSchema, noArguments, perBinding } from '../schema.ts'
 import { withoutBound } from '../without-bound.ts'
 import type { QueryFailureReason, QuerySource, QueryValue } from '../source.ts'
@@ -36,7 +36,9 @@ function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<s
       // An empty array would mean that there are no rows.
       if (answer.truncated && answer.rows.length === 0)
         return failed('QUERY_FAILED', `\`${query.name}\` gave nothing: its first row is larger than 256 kB.`)
-      return result(answer.rows, answer.truncated)
+      // A source may be the program's own, which keeps its rows.
+      const rows = await returned(query.name, answer.rows)
+      return answer.truncated ? { ...rows, truncated: true } : rows
     },
   }
 }
