@@ -42,7 +42,7 @@ export async function listKeys(
   page: RowPage,
 ): Promise<readonly KeyRow[]> {
   const rows = await store.listRecords(database, keyTable, page)
-  return rows.map((row) => ({ ...row, database }))
+  return rows.map((row) => Object.assign(row, { database }))
 }
 
 /** Stores a key with the records beside it. False if the database has a key of that id, or any database has its digest. */

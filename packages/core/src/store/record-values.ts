@@ -5,7 +5,7 @@ import type { AnyRow, RecordTable } from './record.ts'
 export type StoredValue = string | number | null
 
 /** A row as it is stored. */
-export type StoredRow = Readonly<Record<string, StoredValue>> & { readonly id: string }
+type StoredRow = Readonly<Record<string, StoredValue>> & { readonly id: string }
 
 /** How a driver writes texts that its database would not take. */
 interface TextCode {
@@ -13,25 +13,36 @@ interface TextCode {
   restored(text: string): string
 }
 
-const plain: TextCode = { stored: (text) => text, restored: (text) => text }
-
 /** A row as it is stored: its id first, then the columns in the order of the declaration. A value that JSON cannot hold becomes null. */
-export function storedRow({ columns }: RecordTable, row: AnyRow, code = plain): StoredRow {
-  const stored: Record<string, StoredValue> & { id: string } = { id: code.stored(row.id) }
+export function storedRow({ columns }: RecordTable, row: AnyRow, code?: TextCode): StoredRow {
+  const stored: Record<string, StoredValue> & { id: string } = { id: code === undefined ? row.id : code.stored(row.id) }
   for (const name in columns) {
     const value = row[name] ?? null
     if (columns[name] === 'json') stored[name] = JSON.stringify(value) ?? 'null'
-    else stored[name] = typeof value === 'string' ? code.stored(value) : (value as number | null)
+    else stored[name] = typeof value === 'string' && code !== undefined ? code.stored(value) : (value as StoredValue)
   }
   return stored
 }
 
+const known = new Map<RecordTable, readonly string[]>()
+
+/** The columns of JSON, found once for each table. */
+function jsonColumns(table: RecordTable): readonly string[] {
+  const found = known.get(table)
+  if (found !== undefined) return found
+  const names = Object.keys(table.columns).filter((name) => table.columns[name] === 'json')
+  known.set(table, names)
+  return names
+}
+
 /** A stored row for its reader, with what was found beside its columns. */
-export function readRow<Row>({ columns }: RecordTable, found: object, code = plain): Row {
+export function readRow<Row>(table: RecordTable, found: object, code?: TextCode): Row {
   const row: Record<string, unknown> = { ...found }
-  for (const name in row) {
-    const value = row[name]
-    if (typeof value === 'string') row[name] = columns[name] === 'json' ? JSON.parse(value) : code.restored(value)
-  }
+  if (code !== undefined)
+    for (const name in row) {
+      const value = row[name]
+      if (typeof value === 'string' && table.columns[name] !== 'json') row[name] = code.restored(value)
+    }
+  for (const name of jsonColumns(table)) row[name] = JSON.parse(row[name] as string)
   return row as Row
 }

@@ -25,7 +25,7 @@ export function recordMethods({ memory }: MemoryAccess): Records {
       while (place > 0 && found.length < page.limit) {
         place -= 1
         const { row } = rows[place] as MemoryRecord
-        if (wanted.every(([name, value]) => row[name] === value)) found.push(readRow(table, row))
+        if (wanted.every(([name, value]) => row[name] === value)) found.push({ ...row } as object as RecordRow<Table>)
       }
       return found
     },
@@ -33,13 +33,13 @@ export function recordMethods({ memory }: MemoryAccess): Records {
       [...new Set(secrets)].flatMap((secret) => {
         const found = memory.secrets.get(table)?.get(secret)
         if (found === undefined) return []
-        return [readRow<RecordRow<Table> & { database: string }>(table, { ...found.row, database: found.database })]
+        return [{ ...found.row, database: found.database } as object as RecordRow<Table> & { database: string }]
       }),
     async useRecords(table, uses) {
       for (const { database, id, at } of uses) {
         const found = recordsOf(database, table).ids.get(id)
         const name = table.latest ?? ''
-        if (found !== undefined) found.row = { ...found.row, [name]: Math.max(at, (found.row[name] as number) ?? at) }
+        if (found !== undefined) found.row[name] = Math.max(at, (found.row[name] as number | null) ?? at)
       }
     },
     async deleteRecord(database, { table, id }, beside = []) {
@@ -61,7 +61,11 @@ export function addRecords(memory: Memory, database: string, additions: readonly
   for (const { table, row } of additions) {
     const { rows, ids }: MemoryRecords = records.get(table) ?? { rows: [], ids: new Map() }
     records.set(table, { rows, ids })
-    const one: MemoryRecord = { number: (rows.at(-1)?.number ?? 0) + 1, database, row: storedRow(table, row) }
+    const one: MemoryRecord = {
+      number: (rows.at(-1)?.number ?? 0) + 1,
+      database,
+      row: readRow(table, storedRow(table, row)),
+    }
     rows.push(one)
     ids.set(row.id, one)
     if (table.secret === undefined) continue

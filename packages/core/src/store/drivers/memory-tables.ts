@@ -5,7 +5,6 @@ import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
 import type { RecordTable } from '../record.ts'
-import type { StoredRow } from '../record-values.ts'
 import { UsageCount } from '../usage-count.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { ContentUse, ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
@@ -57,7 +56,7 @@ export function emptyLine(): RestingLine {
 export interface MemoryRecord {
   readonly number: number
   readonly database: string
-  row: StoredRow
+  readonly row: Record<string, unknown>
 }
 
 /** The records of one kind in their order, and by id. */

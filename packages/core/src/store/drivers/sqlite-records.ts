@@ -28,10 +28,11 @@ export function recordMethods(session: SqliteSession): Records {
         return rows.map((row) => readRow<RecordRow<Table>>(table, row))
       }),
     findRecords: <Table extends RecordTable>(table: Table, secrets: readonly string[]) =>
-      session.read(({ all }) =>
-        [...new Set(secrets)].flatMap((secret) =>
-          all(sqlOf(table).find, secret).map((row) => readRow<RecordRow<Table> & { database: string }>(table, row)),
-        ),
+      session.read(({ get }) =>
+        [...new Set(secrets)].flatMap((secret) => {
+          const row = get(sqlOf(table).find, secret)
+          return row === null ? [] : [readRow<RecordRow<Table> & { database: string }>(table, row)]
+        }),
       ),
     useRecords: (table, uses) =>
       session.write(({ run }) => {

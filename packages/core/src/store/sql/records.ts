@@ -39,7 +39,9 @@ interface RecordSql {
 export function recordStatements(dialect: Dialect): (table: RecordTable) => RecordSql {
   const known = new Map<RecordTable, RecordSql>()
   return (table) => {
-    const sql = known.get(table) ?? statementsOn(table, dialect)
+    const found = known.get(table)
+    if (found !== undefined) return found
+    const sql = statementsOn(table, dialect)
     known.set(table, sql)
     return sql
   }
