@@ -7,7 +7,7 @@ import type { Append, AppendResult, JobRow, Settlement } from '../store/store.ts
 import type { Accepted, CommandContext } from './accept.ts'
 
 /** Entries and settlements for live jobs of a conversation. */
-export interface Delivery {
+interface Delivery {
   /** The jobs to wake. This process takes over those without an owner. */
   readonly jobs: readonly string[]
   readonly entries: readonly Entry[]

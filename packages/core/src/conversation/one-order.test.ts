@@ -59,7 +59,7 @@ async function played(
     },
     (env) => ({
       ...env,
-      pace: { turn: () => null, recording() {}, recorded: (entry) => folded.push(entry) },
+      follower: { recording() {}, recorded: (entry) => folded.push(entry) },
     }),
   )
   await parts.store.open()

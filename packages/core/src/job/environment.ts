@@ -3,7 +3,6 @@ import type { AgentData } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import type { LiveJob } from '../conversation/state.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
 import type { LiveHub } from '../event/live.ts'
@@ -67,7 +66,7 @@ export interface Environment {
   /** The header `traceparent` for requests that a call makes; null if no traces are exported. */
   readonly traceparent: ((database: string, place: CallPlace) => string) | null
   /** Set only in a replay, which follows a log that exists. */
-  readonly pace?: Pace
+  readonly follower?: Follower
   /** Reports internal errors that no caller gets, and where they happened if it is known. */
   report(error: unknown, where?: ReportedPlace): void
 }
@@ -80,22 +79,13 @@ export interface ReportedPlace {
   readonly call: string
 }
 
-/** A job at work, as a replay sees it. */
-export interface PacedJob {
-  readonly identity: { readonly id: string; readonly epoch: number }
-  readonly log: ConversationLog
-  readonly run: LiveJob
-  readonly busy: ReadonlyMap<string, AbortController>
-  readonly lifecycle: { readonly failure: unknown }
-  readonly writer: { commit(): Promise<void>; readonly entries: { numberFrom(number: number): void } }
-}
-
-/** How a replay follows a log: it sees every entry as it is recorded, and lets a job go on when the log does. */
-interface Pace {
-  /** Called before each decision of a job. The job waits for the promise and asks again; null lets it go on. */
-  turn(job: PacedJob): Promise<void> | null
+/** How a replay follows a log: it gives each entry its number, and sees it as it is recorded. */
+interface Follower {
   /** Called before a job records an entry. */
-  recording(job: PacedJob): void
+  recording(job: {
+    readonly identity: { readonly id: string; readonly epoch: number }
+    readonly writer: { readonly entries: { numberFrom(number: number): void } }
+  }): void
   /** Called with each entry that a job records, before it is stored. */
   recorded(entry: Entry): void
 }

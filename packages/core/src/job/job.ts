@@ -167,10 +167,10 @@ export function workedMs(job: Job, now: number = job.env.clock.now()): number {
 /** Records an entry of this job: it is folded at once and stored in order with the next commit. */
 export function record(job: Job, place: CallPlace, content: EntryContent): void {
   const { writer } = job
-  job.env.pace?.recording(job)
+  job.env.follower?.recording(job)
   const entry = writer.entries.make(job.env.clock.now(), place, content)
   writer.record(entry)
-  job.env.pace?.recorded(entry)
+  job.env.follower?.recorded(entry)
   if (!job.lifecycle.isStuck || !isProgress(content)) return
   job.lifecycle.isStuck = false
   recordRows(job, { job: { kind: 'progress', id: job.identity.id } })

@@ -2,50 +2,78 @@
 import type { Entry, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../model/model.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
-import { askingOf, childOf, failureOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
-import type { PendingReply, PendingTool } from './pending.ts'
-import { ahead, aheadOfCall, aheadOfJob, nextIn, type Script, stopScript } from './script.ts'
-import type { ReplayStage } from './stage.ts'
-import { isAnswer } from './turns.ts'
-
-/** Content by digest. */
-export type Contents = ReadonlyMap<string, Uint8Array>
+import { interruptionsOf, childOf, failureOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
+import type { Pending, PendingReply, PendingTool } from './pending.ts'
+import { ahead, aheadOfCall, aheadOfJob, type FollowedLog, stopFollowing } from './followed-log.ts'
+import type { Engine } from './engine.ts'
+import { isClosing } from './lookahead.ts'
 
 /** Gives the reply or outcome of the next entry. False if no model or tool waits for it. */
-export async function give(stage: ReplayStage, contents: Contents): Promise<boolean> {
-  const { script, pending, turns } = stage
-  const entry = nextIn(script)
-  if (entry === null) return false
+export async function give(engine: Engine, entry: Entry): Promise<boolean> {
+  const { pending } = engine
   const { type, kind, place, body } = entry
-  // What a later owner of the job records is not given to this one.
-  if ((turns.jobs.get(entry.job)?.identity.epoch ?? entry.epoch) < entry.epoch) return false
   const asked = pending.replies.get(place.call)
-  if (type === 'end' && kind === 'model') return giveReply(stage, entry, asked)
-  if (!isAnswer(turns, entry)) return false
-  if (type === 'error' && kind === 'model') return giveFailure(stage, entry, asked)
+  if (type === 'end' && kind === 'model') return giveReply(engine, entry, asked)
+  if (!isAnswer(engine, entry)) return false
+  if (type === 'error' && kind === 'model') return giveFailure(engine, entry, asked)
   if (asked !== undefined && type === 'notice' && toldCodes.has(body.code)) {
     asked.options.tell?.(body as ModelNote)
     return true
   }
-  if (type === 'notice') return giveAsking(stage, entry)
+  if (type === 'notice') return giveAsking(engine, entry)
   const tool = pending.tools.get(place.call) ?? pending.tools.get(place.parentCall ?? '')
   if (tool === undefined) return false
-  await giveOutcome(stage, { entry, tool, contents })
+  await giveOutcome(engine, entry, tool)
   return true
 }
 
+/** Whether an entry is what a model or a tool under way gave. */
+function isAnswer({ followed, jobs, pending: { replies, tools } }: Engine, entry: Entry): boolean {
+  const { type, kind, place, body } = entry
+  if (kind === 'model') return type === 'end' || (body.spent && body.code !== 'MODEL_CALL_LOST')
+  const job = jobs.get(entry.job)
+  const isEnding = job !== undefined && (job.lifecycle.failure !== null || job.run?.cancelled === true)
+  if (isEnding && isClosing(entry, entry.job)) return false
+  if (replies.has(place.call) && isOfModel(entry)) return true
+  if (type === 'notice' && body.code === 'USAGE_INCOMPLETE')
+    return isUnderWay(tools, place.call) && !isRefusedNext(followed, entry)
+  return tools.has((type === 'start' && kind === 'agent' ? place.parentCall : place.call) ?? '')
+}
+
+/** Whether an entry comes of a model call that is under way: what its adapter says of it. */
+export function isOfModel({ type, body }: Entry): boolean {
+  return type === 'notice' && (body.code === 'USAGE_INCOMPLETE' || toldCodes.has(body.code))
+}
+
+/** Whether a tool of this agent's call asks a model. */
+function isUnderWay(tools: Pending['tools'], agent: string): boolean {
+  return [...tools.values()].some(({ owner, context }) => owner === agent && context.state !== undefined)
+}
+
+/** Whether the tool call that ends next in the job of an entry is one that is not made. */
+function isRefusedNext(followed: FollowedLog, { job, epoch }: Entry): boolean {
+  for (const entry of aheadOfJob(followed, job)) {
+    if (entry.epoch !== epoch) return false
+    if (entry.kind === 'tool' && entry.type !== 'start') return entry.type === 'error' && notMade.has(entry.body.code)
+  }
+  return false
+}
+
+/** Errors of a tool call that is not made. */
+export const notMade: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
+
 function giveReply(
-  stage: ReplayStage,
+  engine: Engine,
   entry: Entry & { readonly type: 'end'; readonly kind: 'model' },
   asked: PendingReply | undefined,
 ): boolean {
   const { body } = entry
-  const { script, pending } = stage
-  if (body.purpose === 'progress') return giveAsking(stage, entry)
+  const { followed, pending } = engine
+  if (body.purpose === 'progress') return giveAsking(engine, entry)
   if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
   pending.replies.delete(asked.call)
   asked.answer(
-    asked.summary === null ? replyOf(body) : replyOf(body, summaryText(aheadOfCall(script, asked.call), asked)),
+    asked.summary === null ? replyOf(body) : replyOf(body, summaryText(aheadOfCall(followed, asked.call), asked)),
   )
   return true
 }
@@ -63,12 +91,12 @@ function summaryText(entries: Iterable<Entry>, { summary }: PendingReply): strin
  * Ends the tools that called a model themselves and end next in the job: their model calls, and a note for each that was lost, stand before their
  * ends. Tools that ended between such a note and those ends ended with them.
  */
-function giveAsking({ script, pending: { tools } }: ReplayStage, { job, type }: Entry): boolean {
+function giveAsking({ followed, pending: { tools } }: Engine, { job, type }: Entry): boolean {
   const isNoted = type === 'notice'
   const [ends, others]: [(() => void)[], (() => void)[]] = [[], []]
-  let left = isNoted ? lossesAhead(script, job) : 1
+  let left = isNoted ? lossesAhead(followed, job) : 1
   let spent: ModelSpending[] = []
-  for (const entry of aheadOfJob(script, job)) {
+  for (const entry of aheadOfJob(followed, job)) {
     const tool = tools.get(entry.place.call)
     if (tool !== undefined && isToolOver(entry)) {
       const { state } = tool.context
@@ -91,9 +119,9 @@ function giveAsking({ script, pending: { tools } }: ReplayStage, { job, type }: 
 }
 
 /** How many notes of lost model calls a job records next. */
-function lossesAhead(script: Script, job: string): number {
+function lossesAhead(followed: FollowedLog, job: string): number {
   let count = 0
-  for (const { type, body } of aheadOfJob(script, job)) {
+  for (const { type, body } of aheadOfJob(followed, job)) {
     if (type !== 'notice' || body.code !== 'USAGE_INCOMPLETE') break
     count += 1
   }
@@ -106,35 +134,28 @@ function isToolOver(entry: Entry): entry is ToolOver {
   return entry.kind === 'tool' && entry.type !== 'start'
 }
 
-interface Giving {
-  readonly entry: Entry
-  readonly tool: PendingTool
-  readonly contents: Contents
-}
-
-async function giveOutcome(stage: ReplayStage, { entry, tool, contents }: Giving): Promise<void> {
-  const { script, pending } = stage
+async function giveOutcome({ followed, pending, contents }: Engine, entry: Entry, tool: PendingTool): Promise<void> {
   const { artifacts, saveNote } = tool.context
   if (entry.type === 'artifact') {
     const { name, mediaType, digest } = entry.body
     const bytes = contents.get(digest)
-    if (bytes === undefined) return stopScript(script)
+    if (bytes === undefined) return stopFollowing(followed)
     await artifacts.save({ name, mediaType, bytes }).then(
       () => tool.context.commit(),
-      () => stopScript(script),
+      () => stopFollowing(followed),
     )
     return
   }
   if (entry.type === 'checkpoint') {
     const { note, read } = entry.body
     const done = read === undefined ? saveNote(note) : artifacts.read(read).then(() => {})
-    return done.catch(() => stopScript(script))
+    return done.catch(() => stopFollowing(followed))
   }
   pending.tools.delete(tool.call)
   if (entry.type === 'start' && entry.kind === 'agent') tool.finish(childOf(entry.body))
-  else if (entry.type.endsWith('_required')) tool.finish(askingOf(askedTogether(ahead(script), entry)))
+  else if (entry.type.endsWith('_required')) tool.finish(interruptionsOf(askedTogether(ahead(followed), entry)))
   else if (isToolOver(entry)) tool.finish(outcomeOf(entry, []))
-  else stopScript(script)
+  else stopFollowing(followed)
 }
 
 /** The interruptions that one tool call opened together. */
@@ -149,14 +170,14 @@ function askedTogether(ahead: Iterable<Entry>, first: Entry): RequiredBody[] {
 
 /** A model call that failed: of an agent for its answer or a summary, or of a tool, which ends with it. */
 function giveFailure(
-  stage: ReplayStage,
+  engine: Engine,
   entry: Entry & { readonly type: 'error'; readonly kind: 'model' },
   asked: PendingReply | undefined,
 ): boolean {
   const { body, place } = entry
-  if (body.purpose === 'progress') return giveAsking(stage, entry)
+  if (body.purpose === 'progress') return giveAsking(engine, entry)
   if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
-  stage.pending.replies.delete(place.call)
+  engine.pending.replies.delete(place.call)
   asked.fail(failureOf(body, asked.options.state?.isLost ?? false))
   return true
 }

@@ -1,7 +1,7 @@
 /** The ids of a replay. Each job gets the ids that its entries in the log introduce, in their order. */
 import type { Entry } from '@witan/protocol/entries'
 import { type Ids, randomIds } from '../identity/ids.ts'
-import { nextIn, type Script } from './script.ts'
+import { nextIn, type FollowedLog } from './followed-log.ts'
 
 /** The ids that the entries of one writer introduce, and the first one that was not given out yet. */
 interface Queue {
@@ -9,46 +9,42 @@ interface Queue {
   next: number
 }
 
-/** The ids of a script. */
-export interface ScriptIds extends Ids {
-  /** Takes back ids whose entries were not recorded: those of a job that decides again, or all. */
-  takeBack(job?: string): void
+/** The ids of a log that is followed. */
+export interface FollowedIds extends Ids {
+  /** Takes back the ids whose entries were not recorded. */
+  takeBack(): void
 }
 
-/** The ids of the entries from the script's position on. After the last one, made-up ids that no log can hold. */
-export function idsOf(script: Script): ScriptIds {
-  const { entries, at } = script
-  const seen = new Set(entries.slice(0, at).map(({ place }) => place.call))
+/** The ids of the entries from the position of the replay on. After the last one, made-up ids that no log can hold. */
+export function idsOf(followed: FollowedLog): FollowedIds {
+  const { entries, came } = followed
+  const seen = new Set(came.map(({ place }) => place.call))
   const calls = queuesOf(entries, (entry) => newCalls(entry, seen))
   const interruptions = queuesOf(entries, ({ type, body }) =>
     type.endsWith('_required') ? [(body as { readonly id: string }).id] : [],
   )
   const appends = queuesOf(entries, ({ appendNo }) => (appendNo < 0 ? [String(appendNo)] : []))
-  const taken = new Map<string, { readonly queue: Queue; readonly index: number }[]>()
   const fresh = randomIds()
+  let given: Queue[] = []
   let missing = 0
   const take = (queues: ReadonlyMap<string, Queue>): string => {
-    const next = nextIn(script)
-    const job = next?.job ?? outside
+    const next = nextIn(followed)
     const own = next === null ? outside : writerOf(next)
-    const queue = [queues.get(own), queues.get(outside)].find((one) => one !== undefined && hasMore(one, script.at))
+    const queue = [queues.get(own), queues.get(outside)].find((one) => one !== undefined && hasMore(one, came.length))
     if (queue === undefined) return `-${++missing}`
-    taken.set(job, [...(taken.get(job) ?? []), { queue, index: queue.next }])
     queue.next += 1
+    given.push(queue)
     return queue.ids[queue.next - 1]?.id ?? ''
   }
   return {
-    call: () => (script.isOpen ? fresh.call() : take(calls)),
-    append: () => (script.isOpen ? fresh.append() : Number(take(appends))),
-    interruption: () => (script.isOpen ? fresh.interruption() : take(interruptions)),
+    call: () => (followed.isOpen ? fresh.call() : take(calls)),
+    append: () => (followed.isOpen ? fresh.append() : Number(take(appends))),
+    interruption: () => (followed.isOpen ? fresh.interruption() : take(interruptions)),
     conversation: () => 'replay',
     owner: () => 'w_replay',
-    takeBack(job) {
-      const given = job === undefined ? [...taken.values()].flat() : (taken.get(job) ?? [])
-      for (const { queue, index } of given)
-        if ((queue.ids[index]?.at ?? 0) >= script.at) queue.next = Math.min(queue.next, index)
-      if (job === undefined) taken.clear()
-      else taken.delete(job)
+    takeBack() {
+      for (const queue of given) while ((queue.ids[queue.next - 1]?.at ?? -1) >= came.length) queue.next -= 1
+      given = []
     },
   }
 }

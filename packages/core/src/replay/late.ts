@@ -3,37 +3,33 @@
  * still records without it.
  */
 import type { Entry } from '@witan/protocol/entries'
-import { callInControl } from '../conversation/state.ts'
-import type { PacedJob } from '../job/environment.ts'
-import { askedAt, isClosing, nextOfCall } from './lookahead.ts'
-import { aheadOfCall, aheadOfJob, nextIn, type Script } from './script.ts'
-import type { Pending } from './pending.ts'
+import { callInControl, liveJob, type LiveJob } from '../conversation/state.ts'
+import type { Engine } from './engine.ts'
+import { isClosing, nextOfCall, nextOfJob } from './lookahead.ts'
+import { aheadOfCall, aheadOfJob, askedAt, type FollowedLog } from './followed-log.ts'
 
-/** What is known of the jobs at work. */
-interface Sight {
-  readonly script: Script
-  readonly pending: Pending
-  readonly jobs: ReadonlyMap<string, PacedJob>
+/** A job, and the epoch in which it goes on. */
+interface AtWork {
+  readonly id: string
+  readonly epoch: number
+  readonly run: LiveJob
 }
 
 /** Whether jobs at work here do not see this entry, which comes next or has come, yet. */
-export function isLate(sight: Sight, entry: Entry): boolean {
-  const job = sight.jobs.get(entry.job)
-  if (job === undefined || !isHere(job)) return false
-  if (entry.type === 'cancel') return isUnaware(sight, job)
-  if (entry.type === 'message') return isUnread(sight, entry, job)
-  return entry.type === 'resolved' && isUnanswered(sight.script, entry, job)
-}
-
-/** Whether a job is at work in this process. */
-export function isHere({ log, identity, run }: PacedJob): boolean {
-  return run !== null && log.watchers.get(identity.id)?.epoch === identity.epoch
+export function isLate(engine: Engine, entry: Entry): boolean {
+  const run = liveJob(engine.log.state, entry.job)
+  if (run === null) return false
+  const epoch = nextOfJob(engine.followed, entry.job)?.epoch ?? run.worked.epoch
+  const job = { id: entry.job, epoch, run }
+  if (entry.type === 'cancel') return isUnaware(engine, job)
+  if (entry.type === 'message') return isUnread(engine, entry, job)
+  return entry.type === 'resolved' && isUnanswered(engine.followed, entry, job)
 }
 
 /** Once it sees a cancel, a job only closes what it has begun; a model that it has asked may still reply. */
-function isUnaware({ script, pending }: Sight, { identity: { id, epoch } }: PacedJob): boolean {
+function isUnaware({ followed, pending }: Engine, { id, epoch }: AtWork): boolean {
   const asked = new Set(pending.replies.keys())
-  for (const entry of aheadOfJob(script, id)) {
+  for (const entry of aheadOfJob(followed, id)) {
     if (entry.epoch > epoch) return false
     const isReply = entry.kind === 'model' && entry.body.purpose !== 'progress'
     const isDone = isReply ? asked.delete(entry.place.call) : isClosing(entry, id)
@@ -43,9 +39,9 @@ function isUnaware({ script, pending }: Sight, { identity: { id, epoch } }: Pace
 }
 
 /** An answer is the next thing that a job goes on with; what others of its calls recorded before does not come of it. */
-function isUnanswered(script: Script, { job, place }: Entry, { identity: { epoch } }: PacedJob): boolean {
-  if (nextOfCall(script, place.call) === null) return false
-  for (const entry of aheadOfJob(script, job)) {
+function isUnanswered(followed: FollowedLog, { job, place }: Entry, { epoch }: AtWork): boolean {
+  if (nextOfCall(followed, place.call) === null) return false
+  for (const entry of aheadOfJob(followed, job)) {
     if (entry.epoch > epoch || entry.place.call === place.call || isClosing(entry, job)) return false
     if (entry.type !== 'notice' || entry.place.call !== place.parentCall) return true
   }
@@ -53,14 +49,14 @@ function isUnanswered(script: Script, { job, place }: Entry, { identity: { epoch
 }
 
 /** A reply says how many messages it read: one that was asked for behind this message and did not read it had not seen it. */
-function isUnread({ script, pending }: Sight, { seq, place }: Entry, { run, identity }: PacedJob): boolean {
+function isUnread({ followed, pending }: Engine, { seq, place }: Entry, { run, epoch }: AtWork): boolean {
   const call = run.calls.get(place.call)
   if (call === undefined) return false
   const reader = callInControl(call)
   let isUnderWay = pending.replies.has(reader.place.call)
   let waiting = reader.document.inbox.length
-  for (const entry of aheadOfCall(script, reader.place.call)) {
-    if (entry.epoch > identity.epoch) return false
+  for (const entry of aheadOfCall(followed, reader.place.call)) {
+    if (entry.epoch > epoch) return false
     if (entry.type === 'message') waiting += 1
     if (entry.type !== 'end' || entry.kind !== 'model' || entry.body.purpose === 'summary') continue
     const { taken, accepted, text } = entry.body
@@ -70,10 +66,4 @@ function isUnread({ script, pending }: Sight, { seq, place }: Entry, { run, iden
     if (accepted || text !== '') waiting -= taken
   }
   return false
-}
-
-/** Whether the model of a call is asked before what comes next from outside, as a job that sees a cancel asks nothing. */
-export function asksBefore({ script }: Sight, job: PacedJob): boolean {
-  const next = nextIn(script)
-  return next !== null && next.type === 'cancel' && next.job === job.identity.id
 }

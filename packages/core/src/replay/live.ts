@@ -6,10 +6,9 @@ import { type Model, ModelCallError } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
 import { canonicalJson } from '../tool/digest.ts'
 import { failed, type ResultOutcome } from '../tool/outcome.ts'
-import { beginRun, bringAnswer, type Replayed } from './bring.ts'
 import { outcomeOf } from './outcomes.ts'
-import type { ReplayStage } from './stage.ts'
-import { wake } from './turns.ts'
+import { begin, type Engine } from './engine.ts'
+import { takeEntry } from './followed-log.ts'
 
 /** The model that answers from a step on. Steps are the model replies of the log, counted from 1. */
 export interface OtherModel {
@@ -59,14 +58,17 @@ function questionOf(body: unknown): string {
 }
 
 /** Continues until all jobs have ended, or wait for an answer that the log does not have. */
-export async function playOn(stage: ReplayStage, replayed: Replayed, { model }: OtherModel): Promise<void> {
-  const { script, turns, pending } = stage
-  const known = knownAfter(script.entries.slice(script.at))
+export async function playOn(engine: Engine, { model }: OtherModel): Promise<void> {
+  const { followed, log, pending } = engine
+  const left = followed.entries.slice(followed.came.length)
+  const known = knownAfter(left)
+  const begun = left.filter(isRunStart)
   const inFlight = new Set<Promise<void>>()
-  script.isOpen = true
-  wake(turns)
+  followed.isOpen = true
+  for (const id of [...engine.jobs.keys(), ...Array.from(log.state.tasks.values(), ({ root }) => root.place.call)])
+    begin(engine, id)
   for (let idle = 0; idle < 8; ) {
-    const before = turns.count
+    const { length } = followed.came
     for (const [call, asked] of pending.replies) {
       pending.replies.delete(call)
       const { request, options: more } = asked
@@ -80,8 +82,8 @@ export async function playOn(stage: ReplayStage, replayed: Replayed, { model }: 
       tool.finish(known.outcomes.get(keyOf(tool.name, tool.args))?.shift() ?? unknownCall(tool.name))
     }
     await (inFlight.size > 0 ? Promise.race([...inFlight]) : nextTurn())
-    idle = turns.count === before && pending.replies.size === 0 ? idle + 1 : 0
-    if (idle === 7 && ((await answerOne(stage, replayed, known)) || (await beginNext(stage, replayed)))) idle = 0
+    idle = followed.came.length === length && pending.replies.size === 0 ? idle + 1 : 0
+    if (idle === 7 && (answerOne(engine, known) || beginNext(engine, left, begun))) idle = 0
   }
 }
 
@@ -95,32 +97,39 @@ function unknownCall(name: string): ResultOutcome {
 }
 
 /** Answers an open question as the log answers the same one. False if there is none. */
-async function answerOne({ parts, options }: ReplayStage, replayed: Replayed, { answers }: Known): Promise<boolean> {
-  const { database, id: conversation } = replayed.row
-  const page = { state: 'open', conversation, addressees: null, limit: 200, after: null }
-  for (const { view, job, call } of await options.store.listInterruptions(database, page)) {
-    const known = answers.get(questionOf(view))?.shift()
-    if (known === undefined) continue
-    const answer = { type: known.type, kind: known.kind, body: { ...known.body, id: view.id } }
-    await bringAnswer(parts, replayed, makeEntry(answer, { ...known, place: { ...known.place, call }, job }))
-    return true
-  }
+function answerOne(engine: Engine, { answers }: Known): boolean {
+  const { log } = engine
+  for (const run of [log.state.run, ...log.state.tasks.values()])
+    for (const { interruptions, place } of run?.toolCalls.values() ?? [])
+      for (const asked of interruptions) {
+        const known = answers.get(questionOf(asked))?.shift()
+        if (known === undefined || place === null || run === null) continue
+        const job = run.root.place.call
+        bring(engine, makeEntry({ ...known, body: { ...known.body, id: asked.id } }, { ...known, place, job }))
+        begin(engine, job)
+        return true
+      }
   return false
 }
 
-/** Brings the next message that began a run in the log. False if there is none, or a run is still live. */
-async function beginNext(stage: ReplayStage, replayed: Replayed): Promise<boolean> {
-  const { script, parts, options } = stage
-  const live = await options.store.listJobs(replayed.row.database, replayed.row.id, { live: true })
-  if (live.some(({ kind }) => kind === 'run')) return false
-  const next = script.entries.findIndex(
-    ({ type, kind, body, place }, index) =>
-      index > script.at && type === 'start' && kind === 'agent' && place.call === place.run && !body.hidden,
+function bring({ followed, log }: Engine, entry: Entry): void {
+  takeEntry(followed, entry)
+  log.sync.apply(entry)
+}
+
+/** Begins the next run that the log has. False if there is none, or a run is still live. */
+function beginNext(engine: Engine, left: readonly Entry[], starts: Entry[]): boolean {
+  const start = engine.log.state.run === null ? starts.shift() : undefined
+  if (start === undefined) return false
+  const said = left.filter(
+    ({ type, job, seq, body }) =>
+      type === 'message' && job === start.job && seq < start.seq && body.tasks === undefined,
   )
-  if (next < 0) return false
-  const job = script.entries[next]?.job
-  script.at = script.entries.findIndex((entry) => entry.job === job)
-  const isBegun = await beginRun(parts, script, replayed.row)
-  script.at = next
-  return isBegun
+  for (const entry of [...said, start]) bring(engine, { ...entry, seq: 0 })
+  begin(engine, start.job)
+  return true
+}
+
+function isRunStart({ type, kind, body, place }: Entry): boolean {
+  return type === 'start' && kind === 'agent' && place.call === place.run && !body.hidden
 }

@@ -76,7 +76,7 @@ export function spendingOf({ model, usage, finishReason, startedAt }: ModelEndBo
 }
 
 /** What a tool asked for: the interruptions that it opened. */
-export function askingOf(bodies: readonly RequiredBody[]): PendingOutcome {
+export function interruptionsOf(bodies: readonly RequiredBody[]): PendingOutcome {
   return { kind: 'pending', interruptions: bodies.map(draftOf) }
 }
 

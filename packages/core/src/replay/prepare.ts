@@ -1,4 +1,4 @@
-/** Prepares a replay: what the export must hold, the definitions in a fresh store, and the stage. */
+/** Prepares a replay: what the export must hold, the definitions in a fresh store, and the engine. */
 import { type AgentData, isWitanError, WitanError } from '@witan/protocol'
 import { agentSchema } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
@@ -11,13 +11,10 @@ import type { ConversationRow, ConversationSnapshot, Store } from '../store/stor
 import { defineTool, type FunctionTool } from '../tool/define-tool.ts'
 import type { RuntimeOptions } from '../runtime/options.ts'
 import type { Parts } from '../runtime/wiring.ts'
-import { rowsAfter } from '../conversation/participant-rows.ts'
-import { notReplayable, type Replayed } from './bring.ts'
 import { agentsIn, usedRevisions } from '../runtime/export/definitions.ts'
-import type { Contents } from './give.ts'
 import { withPseudonyms } from '../runtime/export/pseudonyms.ts'
-import { createReplayStage, type ReplayStage } from './stage.ts'
-import { createScript } from './script.ts'
+import { createEngine, type Engine } from './engine.ts'
+import { createFollowedLog } from './followed-log.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
 
 /** Everything that a replay needs of an export. */
@@ -35,16 +32,17 @@ export interface ReplaySource {
   readonly models?: Readonly<Record<string, string>>
 }
 
-/** A stage that is ready, and what the replay brings to it. */
-export interface Prepared {
-  readonly stage: ReplayStage
-  readonly replayed: Replayed
-  readonly contents: Contents
+/** An engine for what an export holds, with its definitions in `store`. Throws `BODY_INVALID` for what a replay does not play again. */
+export function prepared(source: ReplaySource, store: Store): Promise<Engine> {
+  return asRead(() => load(source, store))
 }
 
-/** Loads what an export holds into `store`. Throws `BODY_INVALID` for what a replay does not play again. */
-export function prepared(source: ReplaySource, store: Store): Promise<Prepared> {
-  return asRead(() => load(source, store))
+/** The error for what a replay cannot play again. Nothing was played yet. */
+export function notReplayable(what: string, cause?: unknown): WitanError {
+  return new WitanError('BODY_INVALID', `This conversation cannot be replayed: ${what}.`, {
+    ...(cause === undefined ? {} : { cause }),
+    hint: 'Export it with `witan conversations export`; the page on replay lists what is not played again.',
+  })
 }
 
 /** The lines of an export have their form, and the bodies in them any: what the engine could not have written is refused as a whole. */
@@ -56,7 +54,7 @@ async function asRead<Result>(read: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function load(source: ReplaySource, store: Store): Promise<Prepared> {
+async function load(source: ReplaySource, store: Store): Promise<Engine> {
   const { database, whole, definitions, limits = {} } = source
   const copied = copiedIn(whole)
   refuseUnordered(whole.entries.slice(copied))
@@ -73,10 +71,11 @@ async function load(source: ReplaySource, store: Store): Promise<Prepared> {
     await registry.ensure(database)
     for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
   }
-  const script = createScript(whole.entries, { from: copied, jobs: whole.jobs })
-  const stage = createReplayStage({
+  return createEngine({
     store,
-    script,
+    row: asBegun(database, whole.row, copied),
+    followed: createFollowedLog(whole.entries, copied),
+    contents: new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes])),
     limits,
     tools: toolsOf(source),
     sources: [...new Set(agents.flatMap(({ queries = [] }) => queries.map(({ source: name }) => name)))],
@@ -84,12 +83,6 @@ async function load(source: ReplaySource, store: Store): Promise<Prepared> {
     load: loadInto,
     isTraced: whole.entries.some(({ type, body }) => type === 'message' && body.traceparent !== undefined),
   })
-  await loadInto(stage.parts)
-  const contents = new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes]))
-  for (const [digest, bytes] of contents) await store.putContent(database, digest, bytes)
-  if (copied > 0) await storeCopied(store, source, copied)
-  const row = asBegun(database, whole.row, copied)
-  return { stage, contents, replayed: { row, participants: whole.participants ?? [] } }
 }
 
 /** The entries of an earlier version's runs stand in another order than they were decided in. */
@@ -106,19 +99,6 @@ function refuseUnordered(entries: readonly Entry[]): void {
 function copiedIn({ entries, jobs }: ConversationSnapshot): number {
   const known = new Set(jobs.map(({ id }) => id))
   return 1 + entries.findLastIndex(({ type, job }) => type !== 'participant' && !known.has(job))
-}
-
-/** Stores what a fork copied from the log of another conversation. */
-async function storeCopied(store: Store, { database, whole }: ReplaySource, copied: number): Promise<void> {
-  const entries = whole.entries.slice(0, copied)
-  const create = asBegun(database, whole.row, copied)
-  const participants = rowsAfter(create, entries)
-  const contents = entries.flatMap(({ type, body }) =>
-    type === 'message' ? (body.files ?? []) : type === 'artifact' ? [body] : [],
-  )
-  const more = { ...(participants.length > 0 && { participants }), ...(contents.length > 0 && { contents }) }
-  const stored = await store.append({ database, conversation: create.id, create, entries, ...more })
-  if (!stored.ok) throw notReplayable('what it copied from another conversation cannot be stored')
 }
 
 /** The function tools of the agents: as the export declares them, or else as their calls show. */

@@ -38,13 +38,24 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
       work.push({ kind: 'end', call })
     } else if (isWorkflow(call)) {
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
-    } else if (!busy.has(call.place.call) && free > 0) {
+    } else if (free > 0 && mayThink(call, busy)) {
       free -= 1
       work.push({ kind: 'think', call })
     }
   }
   if (work.length > 0) return { kind: 'work', work }
   return busy.size > 0 ? { kind: 'busy' } : { kind: 'wait' }
+}
+
+/** Whether the model of an agent's call is to be asked. */
+export function mayThink(call: AgentCall, busy: Underway['busy']): boolean {
+  if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || busy.has(call.place.call)) return false
+  return !isAnswered(call) || call.document.inbox.length > 0
+}
+
+/** Whether a tool is to be run. */
+export function mayAct({ state, isLast, place }: ToolCall, busy: Underway['busy']): boolean {
+  return state === 'started' && !isLast && !busy.has(place?.call ?? '')
 }
 
 function decideToolCalls(
@@ -59,7 +70,7 @@ function decideToolCalls(
   for (const toolCall of call.toolCalls) {
     const id = toolCall.place?.call ?? ''
     if (toolCall.state === 'answered' || isDue(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
-    else if (toolCall.state === 'started' && !toolCall.isLast && into.free > 0 && !busy.has(id)) {
+    else if (into.free > 0 && mayAct(toolCall, busy)) {
       into.free -= 1
       into.work.push({ kind: 'act', toolCall, id })
     }

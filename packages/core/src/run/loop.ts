@@ -29,11 +29,6 @@ export async function advance(job: Job): Promise<AdvanceResult> {
       await job.log.proposals.pending
       continue
     }
-    const held = job.env.pace?.turn(job) ?? null
-    if (held !== null) {
-      await held
-      continue
-    }
     const next = decide(job.run, { busy: job.busy, isFailing: failure !== null })
     if (next.kind === 'wait' || next.kind === 'finish') {
       const result = next.kind === 'wait' ? await park(job) : await finish(job)

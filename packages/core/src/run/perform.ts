@@ -20,17 +20,17 @@ export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: J
   if (next.kind === 'work') {
     for (const work of next.work) {
       if (isWorkSpent() || !isReady(work, job)) return nextTurn()
-      if (!recorded(work, job)) outside.push(work)
+      if (!recordWork(work, job)) outside.push(work)
     }
     if (outside.length < next.work.length) return null
   }
   void job.writer.commit()
-  for (const work of outside) start(work, job)
+  for (const work of outside) startWork(work, job)
   return job.waker.wait()
 }
 
 /** Whether a piece of work is short by now. */
-function isReady(work: Work, job: Job): boolean {
+export function isReady(work: Work, job: Job): boolean {
   return work.kind !== 'admit' || job.lifecycle.failure !== null || prepareCalls(work.call, job)
 }
 
@@ -38,7 +38,7 @@ function isReady(work: Work, job: Job): boolean {
  * Does work that only records; returns false for a model call or a tool. Those start only when there is nothing left to record. Once the run
  * must fail, nothing more is begun.
  */
-function recorded(work: Work, job: Job): boolean {
+export function recordWork(work: Work, job: Job): boolean {
   if (job.lifecycle.failure !== null) return true
   if (work.kind === 'think' || work.kind === 'act') return false
   if (work.kind === 'admit') admit(work.call, job)
@@ -48,7 +48,8 @@ function recorded(work: Work, job: Job): boolean {
   return true
 }
 
-function start(work: Work, job: Job): void {
+/** Starts a model call or a tool. Other work is none to start. */
+export function startWork(work: Work, job: Job): void {
   if (work.kind !== 'think' && work.kind !== 'act') return
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()

@@ -24,7 +24,7 @@ const mostInAll = 10
  * Prepares a job that was taken over: model calls that its last owner had under way count as spent; too many attempts quarantine it.
  * `wasHere`: this process itself had stopped it.
  */
-export function takeOver(job: Job, row: JobRow, wasHere: boolean): void {
+export function takeOver(job: Job, row: Pick<JobRow, 'kind' | 'attempts'>, wasHere: boolean): void {
   if (job.lifecycle.stopped !== null || !isOurs(job)) return
   if (row.kind === 'task' && job.run.loggedStatus !== 'running') recordTask(job, 'running')
   if (row.attempts <= 1) {

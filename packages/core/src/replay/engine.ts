@@ -1,0 +1,268 @@
+/** The engine of a replay: the same fold and the same steps. Models and tools wait for the log, ids and times are those of the log. */
+import type { AgentData } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { emptyState } from '../conversation/fold.ts'
+import { ConversationLog } from '../conversation/log.ts'
+import { liveJob } from '../conversation/state.ts'
+import { storedOf } from '../conversation/stored-values.ts'
+import { type Clock, systemClock } from '../identity/clock.ts'
+import type { Environment } from '../job/environment.ts'
+import { abortAll, Job, release } from '../job/job.ts'
+import { advance } from '../run/loop.ts'
+import type { RuntimeOptions } from '../runtime/options.ts'
+import { type Parts, wire } from '../runtime/wiring.ts'
+import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../store/store.ts'
+import type { FunctionTool } from '../tool/define-tool.ts'
+import { failed } from '../tool/outcome.ts'
+import { takeOver } from '../worker/drive.ts'
+import { idsOf, type FollowedIds } from './ids.ts'
+import {
+  attemptAhead,
+  isBrought,
+  isCutWhileAsking,
+  isLostAhead,
+  isTakenUpAgain,
+  nextRunStart,
+  refusalAhead,
+} from './lookahead.ts'
+import { type Pending, waitingModel, waitingTools } from './pending.ts'
+import { type ModelEntry, nextIn, numberOfNext, type FollowedLog, takeEntry } from './followed-log.ts'
+
+/** Content by digest. */
+type Contents = ReadonlyMap<string, Uint8Array>
+
+/** What an engine is made from. */
+interface EngineOptions {
+  readonly store: Store
+  /** The conversation before its first entry. */
+  readonly row: ConversationRow
+  readonly followed: FollowedLog
+  readonly contents: Contents
+  readonly tools: readonly FunctionTool[]
+  readonly sources: readonly string[]
+  /** The ids of the models by the name that agents use. */
+  readonly models: ReadonlyMap<string, string>
+  readonly limits: NonNullable<RuntimeOptions['limits']>
+  /** Loads the definitions that the log names into a runtime. */
+  load(parts: Parts): Promise<void>
+  /** Whether messages keep the header of their request. */
+  readonly isTraced: boolean
+}
+
+/** The engine of one conversation. Nothing in it goes on by itself before the log is left. */
+export interface Engine {
+  readonly followed: FollowedLog
+  readonly parts: Parts
+  readonly log: ConversationLog
+  readonly ids: FollowedIds
+  readonly pending: Pending
+  readonly contents: Contents
+  /** The jobs at work. */
+  readonly jobs: Map<string, Job>
+  /** Those of them that go on by themselves. */
+  readonly running: Set<string>
+  /** The model calls that are to be asked here, or were before; up to which position they are known. */
+  due: ModelEntry[]
+  dueUpTo: number
+  /** What another process brought, and is not folded here yet. */
+  late: Entry[]
+}
+
+/** An engine that stands where the log does. */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+  const { followed, row, contents } = options
+  const pending: Pending = { replies: new Map(), tools: new Map(), isOver: false }
+  const ids = idsOf(followed)
+  const launch = (rows: readonly JobRow[]) => {
+    for (const { id } of rows) begin(engine, id)
+  }
+  const parts = partsOf(options, { pending, ids, launch })
+  await options.load(parts)
+  const { database, id, agent: rootAgent, maxModelIterationsPerCall } = row
+  const state = emptyState({ database, id, rootAgent, stored: storedOf(row.parameters), maxModelIterationsPerCall })
+  const log = new ConversationLog(state, {
+    append: async (append) => store(engine, append),
+    stored: () => {},
+    read: async () => [],
+    agents: (agent, revision) => parts.registry.revision(database, agent, revision),
+  })
+  const engine: Engine = {
+    followed,
+    parts,
+    log,
+    ids,
+    pending,
+    contents,
+    jobs: new Map(),
+    running: new Set(),
+    due: [],
+    dueUpTo: followed.came.length - 1,
+    late: [],
+  }
+  for (const entry of followed.came) log.sync.apply(entry)
+  return engine
+}
+
+/** Ends the engine: no timer of its tools is left. */
+export function end({ parts, jobs, pending }: Engine): void {
+  pending.isOver = true
+  parts.expiry.close()
+  parts.env.timeLimit.close()
+  for (const job of jobs.values()) leave(job)
+  for (const { finish } of pending.tools.values()) finish(failed('TOOL_FAILED', 'The replay is over.'))
+}
+
+/** Its owner is gone: what it has under way ends without an entry. */
+function leave(job: Job): void {
+  job.lifecycle.stopped ??= 'over'
+  abortAll(job, 'over')
+  release(job)
+}
+
+/** The job at work in this epoch. One of an earlier epoch is left, and taken over as a worker does. Null if it is not live. */
+export function jobIn(engine: Engine, { job: id, epoch }: Pick<Entry, 'job' | 'epoch'>): Job | null {
+  const { jobs, log, followed, parts } = engine
+  const known = jobs.get(id)
+  const run = liveJob(log.state, id)
+  if (known !== undefined && known.identity.epoch >= epoch && run !== null) return known
+  if (known !== undefined) leave(known)
+  jobs.delete(id)
+  if (run === null) return null
+  const attempts = attemptAhead(followed, { job: id, epoch }) ?? 1
+  const wasHere = isTakenUpAgain(followed, { job: id, epoch })
+  const job = new Job(parts.env, log, { id, epoch, attempts })
+  jobs.set(id, job)
+  takeOver(job, { kind: run.grant === null ? 'run' : 'task', attempts }, wasHere)
+  return job
+}
+
+/** Forgets a job that has ended or rests. */
+export function forget({ jobs }: Engine, job: Job): void {
+  release(job)
+  jobs.delete(job.identity.id)
+}
+
+/** Goes on with a job by itself, once the log was left. */
+export function begin(engine: Engine, id: string): void {
+  const { jobs, log, followed, parts, running } = engine
+  const run = liveJob(log.state, id)
+  if (!followed.isOpen || run === null || running.has(id)) return
+  const job = jobs.get(id) ?? jobIn(engine, { job: id, epoch: run.worked.epoch + 1 })
+  if (job === null) return
+  running.add(id)
+  advance(job)
+    .catch((error: unknown) => parts.env.report(error))
+    .finally(() => {
+      running.delete(id)
+      forget(engine, job)
+    })
+}
+
+/** What the environment of an engine is made from, beside its options. */
+interface EngineLinks {
+  readonly pending: Pending
+  readonly ids: FollowedIds
+  launch(rows: readonly JobRow[]): void
+}
+
+function partsOf(options: EngineOptions, links: EngineLinks): Parts {
+  const { followed } = options
+  const { pending, ids } = links
+  const model = (name: string, id: string) =>
+    [name, waitingModel(id, pending, (call) => !followed.isOpen && isLostAhead(followed, call))] as const
+  const parts = wire(
+    {
+      store: options.store,
+      clock: logClock(followed),
+      ids,
+      tools: options.tools,
+      limits: options.limits,
+      sources: Object.fromEntries(options.sources.map((name) => [name, closedSource])),
+      models: Object.fromEntries([...options.models].map(([name, id]) => model(name, id))),
+      prices: null,
+      retry: { tries: 1 },
+      report: () => {},
+    },
+    (env) => following(env, { ...links, options, registry: () => parts.registry }),
+  )
+  return parts
+}
+
+const closedSource = {
+  kind: 'sqlite',
+  run: () => Promise.resolve({ ok: false as const, reason: 'failed' as const }),
+  prepare: () => Promise.resolve(null),
+  check: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+} as unknown as NonNullable<RuntimeOptions['sources']>[string]
+
+/** The environment of the engine: numbers, content, pinned revisions and tools follow the log. */
+function following(
+  env: Environment,
+  of: EngineLinks & { readonly options: EngineOptions; registry(): Parts['registry'] },
+): Environment {
+  const { options, pending, launch, registry } = of
+  const { followed, contents } = options
+  const read = async ({ digest }: { readonly digest: string }) => contents.get(digest) ?? null
+  return {
+    ...env,
+    follower: {
+      recording: numberNext(followed),
+      recorded: (entry) => takeEntry(followed, entry),
+    },
+    readContent: read,
+    content: async (one) => {
+      const bytes = await read(one)
+      return bytes === null ? null : Buffer.from(bytes).toString('base64')
+    },
+    storeContent: async () => {},
+    hasCapacity: () => true,
+    launch,
+    toolset: (caller) =>
+      waitingTools(env.toolset(caller), pending, {
+        refusal: (tool, args) =>
+          followed.isOpen ? null : refusalAhead(followed, { caller: caller.callId, tool, args }),
+        isCutWhileAsking: (call) => !followed.isOpen && isCutWhileAsking(followed, { call, owner: caller.callId }),
+      }),
+    pin(database, id) {
+      const start = nextRunStart(followed)
+      if (start === null || start.agent !== id) return null
+      return { revision: start.revision, data: registry().revision<AgentData>(database, id, start.revision) }
+    },
+    revisionsBelow: () => nextRunStart(followed)?.revisions ?? {},
+    traceparent: options.isTraced ? () => '' : null,
+  }
+}
+
+/** Gives the next entry of a job its number in the log. */
+export function numberNext(followed: FollowedLog): (job: Pick<Job, 'identity' | 'writer'>) => void {
+  return ({ identity, writer }) => {
+    const number = numberOfNext(followed, identity)
+    if (number !== null) writer.entries.numberFrom(number)
+  }
+}
+
+/** Stores an append. An end of a job that the log does not have there was refused, since something had arrived meanwhile. */
+function store({ followed }: Engine, { entries, fence, jobs = [] }: Append): AppendResult {
+  const fresh = entries.filter(({ seq }) => seq === 0)
+  const [first] = fresh
+  if (first !== undefined && fence !== undefined && !followed.isOpen) {
+    const next = nextIn(followed)
+    const isNext =
+      next === null || (next.job === first.job && next.appendNo === first.appendNo && !isBrought(followed, next))
+    if (!isNext) return { ok: false, reason: 'moved', job: null }
+  }
+  for (const entry of fresh) takeEntry(followed, entry)
+  const woken = followed.isOpen ? jobs.filter(({ kind }) => kind === 'create' || kind === 'wake') : []
+  const rows = woken.map(({ id }) => ({ id })) as unknown as readonly JobRow[]
+  return { ok: true, before: 0, lastSeq: followed.came.length, jobs: rows }
+}
+
+/** The time of the log. Nothing in it becomes due: what ends by time ends where the log says so. */
+function logClock(followed: FollowedLog): Clock {
+  const { entries, came } = followed
+  return {
+    now: () => (followed.isOpen ? systemClock.now() : ((entries[came.length] ?? entries.at(-1))?.at ?? 0)),
+    after: () => () => {},
+  }
+}

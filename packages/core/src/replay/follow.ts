@@ -1,0 +1,298 @@
+/** Follows a log: at each entry the engine gets what the log has from outside, or does the step that the log has there. */
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { type ErrorCode, problem } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { systemClock } from '../identity/clock.ts'
+import { abortAll, failRun, type Job } from '../job/job.ts'
+import { endAllModelCalls } from '../job/lost-calls.ts'
+import { liveJob, type ToolCall } from '../conversation/state.ts'
+import { ModelCallError } from '../model/model.ts'
+import { decide, mayAct, mayThink, type Next, type Work } from '../run/decide.ts'
+import { isReady, recordWork, startWork } from '../run/perform.ts'
+import { finish, park } from '../run/settle.ts'
+import { toolsOf } from '../run/caller.ts'
+import { type Engine, forget, jobIn, numberNext } from './engine.ts'
+import { give, isOfModel, notMade } from './give.ts'
+import { isLate } from './late.ts'
+import { isBrought, isClosing, nextOfCall, nextOfJob, outcomeAhead } from './lookahead.ts'
+import {
+  ahead,
+  aheadOfCall,
+  aheadOfJob,
+  type ModelEntry,
+  nextIn,
+  type FollowedLog,
+  stopFollowing,
+  takeEntry,
+} from './followed-log.ts'
+
+/** Brings the log to its next entry, or notes where it stops. */
+export async function step(engine: Engine): Promise<void> {
+  const { followed } = engine
+  const at = followed.came.length
+  engine.ids.takeBack()
+  foldSeen(engine)
+  await askModels(engine)
+  if (hasMoved(engine, at)) return
+  const next = nextIn(followed) as Entry
+  if (isBrought(followed, next)) return bring(engine)
+  if (await goOn(engine, next)) return
+  if (engine.late.length === 0) return stopFollowing(followed)
+  // What it had from another process may have been folded by then.
+  foldLate(engine)
+  if (!(await goOn(engine, next))) stopFollowing(followed)
+}
+
+function hasMoved({ followed }: Engine, at: number): boolean {
+  return followed.came.length !== at || followed.difference !== null
+}
+
+/** How often the event loop turns before the engine counts as idle, and how long a replay waits for what runs outside of it, such as a digest. */
+const idleTurns = 6
+const patienceMs = 1_000
+
+/** Lets what is under way go on until the log has moved from `at`, or `isDone`. False if neither happens. */
+async function until(engine: Engine, at: number, isDone: () => boolean = () => false): Promise<boolean> {
+  const isOver = () => hasMoved(engine, at) || isDone()
+  for (let turn = 0; turn < idleTurns; turn += 1) {
+    if (isOver()) return true
+    await nextTurn()
+  }
+  for (const end = systemClock.now() + patienceMs; systemClock.now() < end; await sleep(2)) if (isOver()) return true
+  return isOver()
+}
+
+/** Takes what one request from outside brought. It is folded once the log shows that the job that it is for knows it. */
+function bring(engine: Engine): void {
+  const { followed, late } = engine
+  let before: Entry | null = null
+  for (const entry of ahead(followed)) {
+    if (!isBrought(followed, entry) || (before !== null && !follows(entry, before))) break
+    takeEntry(followed, entry)
+    late.push(entry)
+    before = entry
+  }
+  foldSeen(engine)
+}
+
+/** The entries that one request brought have consecutive numbers. */
+function follows({ type, appendNo }: Entry, before: Entry): boolean {
+  if (type === 'participant' || before.type === 'message' || appendNo > 0) return false
+  return before.type === 'participant' ? type === 'resolved' : appendNo === before.appendNo - 1
+}
+
+/** Folds what jobs know by now of what another process brought to them, in order. */
+function foldSeen(engine: Engine): void {
+  const unaware = new Set<string>()
+  engine.late = engine.late.filter((entry) => {
+    if (unaware.has(entry.job) || isLate(engine, entry)) unaware.add(entry.job)
+    else engine.log.sync.apply(entry)
+    return unaware.has(entry.job)
+  })
+}
+
+function foldLate(engine: Engine): void {
+  for (const entry of engine.late.splice(0)) engine.log.sync.apply(entry)
+}
+
+/** Asks each model whose request stands here in the log, or stood before. A job that sees a cancel next asks nothing more. */
+async function askModels(engine: Engine): Promise<void> {
+  const { followed } = engine
+  const at = followed.came.length
+  const next = nextIn(followed)
+  for (; engine.dueUpTo < at; engine.dueUpTo += 1) engine.due.push(...(followed.requests.get(engine.dueUpTo + 1) ?? []))
+  engine.due = engine.due.filter(({ seq }) => seq > at)
+  for (const outcome of [...engine.due, ...(next?.type === 'cancel' ? lastRequests(engine, next) : [])]) {
+    await askModel(engine, outcome)
+    if (hasMoved(engine, at)) return
+  }
+  for (const job of engine.jobs.values()) startAskingTools(engine, job)
+}
+
+/** The model calls that a job makes before it sees a cancel. */
+function lastRequests({ followed, jobs }: Engine, { job: id }: Entry): ModelEntry[] {
+  const job = jobs.get(id)
+  if (job?.run == null) return []
+  const { epoch } = job.identity
+  return [...job.run.calls.keys()].flatMap((call) => outcomeAhead(followed, { call, epoch }) ?? [])
+}
+
+async function askModel(engine: Engine, outcome: ModelEntry): Promise<void> {
+  const { followed, jobs } = engine
+  const at = followed.came.length
+  const isHere = jobs.get(outcome.job)?.identity.epoch === outcome.epoch
+  // What its job or its call records before the request has a place of its own.
+  if (!isHere && beginsWithEntry(nextOfJob(followed, outcome.job))) return
+  if (isPrelude(nextOfCall(followed, outcome.place.call))) return
+  const job = jobIn(engine, outcome)
+  const call = job?.run.calls.get(outcome.place.call)
+  if (hasMoved(engine, at) || job === null || call === undefined || !mayThink(call, job.busy) || isStopped(job)) return
+  await start(engine, job, { kind: 'think', call })
+}
+
+/** Whether a job begins an epoch by recording something: that it runs, or that a worker was lost. */
+function beginsWithEntry(entry: Entry | null): boolean {
+  if (entry?.type === 'task') return entry.body.status === 'running'
+  return entry?.type === 'notice' && entry.body.code === 'RUN_RECOVERED'
+}
+
+/** Whether an entry is recorded on the way to a request. */
+function isPrelude(entry: Entry | null): boolean {
+  return entry?.type === 'summary' || (entry?.type === 'notice' && !isOfModel(entry))
+}
+
+/** Starts a model call or a tool, and waits until it waits for the log, has recorded something, or is over. */
+async function start(engine: Engine, job: Job, work: Work & { readonly kind: 'think' | 'act' }): Promise<boolean> {
+  const { replies, tools } = engine.pending
+  const id = work.kind === 'think' ? work.call.place.call : work.id
+  const at = engine.followed.came.length
+  startWork(work, job)
+  return until(engine, at, () => replies.has(id) || tools.has(id) || !job.busy.has(id))
+}
+
+/** Tools that ask models themselves count in the budget while they are under way. */
+function startAskingTools(engine: Engine, job: Job): void {
+  if (job.run === null || ![...job.run.toolCalls.values()].some((one) => asksModels(engine, job, one))) return
+  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  if (decided.kind !== 'work') return
+  for (const work of decided.work)
+    if (work.kind === 'act' && asksModels(engine, job, work.toolCall)) startWork(work, job)
+}
+
+/** Whether a tool is to be run that asks a model, as the log has it. */
+function asksModels({ followed }: Engine, job: Job, toolCall: ToolCall): boolean {
+  if (!mayAct(toolCall, job.busy)) return false
+  const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
+  if (tool === undefined || tool.immediate || (tool.modelCalls ?? 0) === 0) return false
+  const next = nextOfCall(followed, toolCall.place?.call ?? '')
+  return next?.type !== 'error' || next.kind !== 'tool' || !notMade.has(next.body.code)
+}
+
+/** Goes on with the job of the next entry. True if the log has moved. */
+async function goOn(engine: Engine, next: Entry): Promise<boolean> {
+  const at = engine.followed.came.length
+  const job = jobIn(engine, next)
+  if (hasMoved(engine, at)) return true
+  if (job === null || job.identity.epoch !== next.epoch) return false
+  await startTool(engine, job, next)
+  if (hasMoved(engine, at)) return true
+  return (await give(engine, next)) ? until(engine, at) : doNext(engine, job, next)
+}
+
+function isStopped({ run, lifecycle }: Job): boolean {
+  return run.cancelled || lifecycle.failure !== null
+}
+
+/** Starts the tool whose outcome comes next. */
+async function startTool(engine: Engine, job: Job, next: Entry): Promise<void> {
+  const id = toolOf(engine, next)
+  const toolCall = job.run.toolCalls.get(id)
+  if (toolCall === undefined || isStopped(job) || !mayAct(toolCall, job.busy)) return
+  await start(engine, job, { kind: 'act', toolCall, id })
+}
+
+/** The tool call that an entry comes from. What one records of its own model calls stands before its end. */
+function toolOf({ followed }: Engine, { type, kind, place, body, job }: Entry): string {
+  if (type === 'start' && kind === 'agent') return place.parentCall ?? ''
+  if (type !== 'notice' || body.code !== 'USAGE_INCOMPLETE') return place.call
+  for (const one of aheadOfJob(followed, job)) if (one.kind === 'tool' && one.type !== 'start') return one.place.call
+  return place.call
+}
+
+/** Does the step of a job that records the next entry. True if the log has moved. */
+async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
+  const { followed } = engine
+  const at = followed.came.length
+  engine.ids.takeBack()
+  const call = job.run.calls.get(next.place.call)
+  const think = call === undefined || !mayThink(call, job.busy) ? null : { kind: 'think' as const, call }
+  // Several models were to be asked at once, and the budget had nothing for any of them.
+  if (think !== null && isRefused(next)) return (await start(engine, job, think)) && hasMoved(engine, at)
+  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  if (decided.kind === 'stop') {
+    abortAll(job, job.lifecycle.failure ?? 'cancelled')
+    await until(engine, at, () => job.busy.size === 0)
+    return hasMoved(engine, at) || (job.busy.size === 0 && doNext(engine, job, next))
+  }
+  if (decided.kind === 'finish' || (decided.kind === 'wait' && next.type === 'task')) {
+    numberNext(followed)(job)
+    const result = await (decided.kind === 'finish' ? finish(job) : park(job))
+    if (result !== null) forget(engine, job)
+    return hasMoved(engine, at)
+  }
+  const short = shortIn(decided)
+  if (short !== undefined) {
+    while (!isReady(short, job)) await nextTurn()
+    recordWork(short, job)
+    return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
+  }
+  if (stopAsLogged(engine, job, next)) return hasMoved(engine, at) || doNext(engine, job, next)
+  if (think !== null) await start(engine, job, think)
+  return until(engine, at)
+}
+
+function isRefused(entry: Entry): boolean {
+  return entry.type === 'error' && entry.kind === 'model' && !entry.body.spent
+}
+
+/** Work that only records. */
+function shortIn(next: Next): Work | undefined {
+  return next.kind === 'work' ? next.work.find(({ kind }) => kind !== 'think' && kind !== 'act') : undefined
+}
+
+/** Stops a job where the log has it stopped by something that leaves no entry: the time of a model call, that of the run, or its process. */
+function stopAsLogged({ followed }: Engine, job: Job, next: Entry): boolean {
+  if (next.type === 'notice' || !isClosing(next, job.identity.id) || isStopped(job)) return false
+  if (isLost(next) && isLeft(followed, next)) {
+    endAllModelCalls(job)
+    return true
+  }
+  const under = job.busy.get(next.place.call)
+  if (isLost(next) && isOverTime(followed, next) && under !== undefined) {
+    under.abort(new ModelCallError(next.body.detail, { retryable: false }))
+    return true
+  }
+  for (const { type, kind, place, body } of aheadOfJob(followed, job.identity.id))
+    if (type === 'error' && kind === 'agent' && place.call === job.identity.id) {
+      failRun(job, problem(body.code as ErrorCode, body.detail))
+      return true
+    }
+  return false
+}
+
+type Lost = Entry & { readonly type: 'error'; readonly kind: 'model' }
+
+function isLost(entry: Entry): entry is Lost {
+  return entry.type === 'error' && entry.kind === 'model' && entry.body.code === 'MODEL_CALL_LOST'
+}
+
+/** Whether the owner of a job records nothing more of it but such calls. */
+function isLeft(followed: FollowedLog, { job, epoch }: Lost): boolean {
+  for (const entry of aheadOfJob(followed, job)) {
+    if (entry.epoch !== epoch) return true
+    if (!isLost(entry) && (entry.type !== 'notice' || entry.body.code !== 'USAGE_INCOMPLETE')) return false
+  }
+  return true
+}
+
+/** Whether the agent of a call fails because its model took too long. */
+function isOverTime(followed: FollowedLog, { place }: Lost): boolean {
+  for (const { type, kind, body } of aheadOfCall(followed, place.call))
+    if (kind === 'agent' && type !== 'start') return type === 'error' && body.code === 'MODEL_CALL_FAILED'
+  return false
+}
+
+/** The log has the ends of all jobs that have ended: one that is live behind it shows what it would record. */
+export async function assertEnded(engine: Engine, ended: readonly string[]): Promise<void> {
+  const { followed, log, jobs } = engine
+  const job = ended.map((id) => liveJob(log.state, id) && jobs.get(id)).find((one) => one != null)
+  if (job == null) return
+  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  const short = shortIn(decided)
+  if (decided.kind === 'finish') await finish(job)
+  else if (short !== undefined) {
+    while (!isReady(short, job)) await nextTurn()
+    recordWork(short, job)
+  }
+  stopFollowing(followed)
+}
