@@ -1,7 +1,7 @@
 /** The content of a document as it was said. Nothing is rendered or left out here; a view does both for each reader. */
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
-import { jsonForModel } from '../model/attribution.ts'
+import { attributed, jsonForModel } from '../model/attribution.ts'
 import type { People } from '../parameter/person.ts'
 import type { Naming } from '../parameter/known-people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
@@ -78,4 +78,12 @@ export function resultText({ result, truncated }: { readonly result: unknown; re
 /** What a model reads of a tool call beyond the first `admitted` of a reply. */
 export function refusedResult(admitted: number): { readonly error: string } {
   return { error: `not run: one reply may call at most ${admitted} tools; ask for the rest in later replies.` }
+}
+
+/** Stands between tool results and words, where the model itself said nothing: strict servers take only a reply there [T11]. */
+export const notedText = 'Noted.'
+
+/** What the runtime says to an agent whose reply nobody asked for in words [T11]. */
+export function goOnText(agent: string): string {
+  return attributed('witan', agent, 'Go on.')
 }

@@ -14,7 +14,7 @@ import { attributed, breaksEscaped, markForeign } from '../model/attribution.ts'
 import { aliasKey, aliasOrId, type Naming, peopleTools, translated } from '../parameter/known-people.ts'
 import { readWords } from './inbox.ts'
 import { addIds, idsIn, noIds } from './read-ids.ts'
-import type { Reply, Said, SaidResult, Words } from './said.ts'
+import { goOnText, notedText, type Reply, type Said, type SaidResult, type Words } from './said.ts'
 import type { DocumentView } from './document-view.ts'
 import type { AgentCall, SharedHistory } from './state.ts'
 
@@ -247,15 +247,14 @@ function ownResult(result: SaidResult, reply: Reply, reader: Reader): ModelMessa
   return { role: 'tool', toolCallId, name, content: markForeign(scrubbedBy(known, scrub, reply.scrub, reader.scrub)) }
 }
 
-/** Stands between tool results and words, where the model itself said nothing: strict servers take only a reply there [T11]. */
-const noted: ModelMessage = { role: 'assistant', content: 'Noted.' }
+const noted: ModelMessage = { role: 'assistant', content: notedText }
 
 /** Adds a reply of the reader's own. What nobody asked for in words is preceded by words of the runtime [T11]. */
 function addReply(into: ModelMessage[], reply: Reply, reader: Reader): void {
   // A reply that says nothing is no message that a server takes; what follows it closes the gap.
   if (reply.calls.length === 0 && reply.text.trim() === '') return
   const last = into.at(-1)?.role
-  if (last !== 'user' && last !== 'tool') addWords(into, attributed('witan', reader.agent, 'Go on.'))
+  if (last !== 'user' && last !== 'tool') addWords(into, goOnText(reader.agent))
   into.push(ownReply(reply, reader))
 }
 

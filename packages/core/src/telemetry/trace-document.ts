@@ -1,7 +1,7 @@
 /** The messages of one document in a trace, as JSON. Each agent reads its own words as its own, and those of others with their speakers [C6]. */
 import type { LoggedToolCall } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
-import { contentOf } from '../conversation/said.ts'
+import { contentOf, goOnText, notedText } from '../conversation/said.ts'
 import { attributed } from '../model/attribution.ts'
 import type { MessagePart, MessageWriter } from './message-form.ts'
 
@@ -122,14 +122,28 @@ export function readBy(
   reader: DocumentReader,
   { taken, messages }: { readonly taken: number; readonly messages: MessageWriter },
 ): string[] {
-  const read = lines.slice(reader.from).flatMap((line) => {
-    if (line.reply === undefined) return wordsFor(reader, line, messages)
-    const { reply, own, responses } = line
-    if (reply.agent === reader.agent) return [own, ...reply.calls.flatMap(({ id }) => responses.get(id)?.own ?? [])]
-    const said = reader.wordsOnly && reply.calls.length > 0 ? [] : blocksOf(line)
-    return said.length === 0 ? [] : messages.piece('user', said.map(textPart))
-  })
-  for (const words of waiting.slice(0, taken)) read.push(wordsFor(reader, words, messages))
+  const read: string[] = []
+  let last: 'reply' | 'results' | 'words' = 'words'
+  const addWords = (piece: string) => {
+    if (last === 'results') read.push(messages.piece('assistant', [textPart(notedText)]))
+    read.push(piece)
+    last = 'words'
+  }
+  for (const line of lines.slice(reader.from)) {
+    if (line.reply === undefined) addWords(wordsFor(reader, line, messages))
+    else if (line.reply.agent === reader.agent) {
+      const { reply, own, responses } = line
+      if (reply.calls.length === 0 && reply.text.trim() === '') continue
+      if (last === 'reply') addWords(messages.piece('user', [textPart(goOnText(reader.agent))]))
+      const results = reply.calls.flatMap(({ id }) => responses.get(id)?.own ?? [])
+      read.push(own, ...results)
+      last = results.length > 0 ? 'results' : 'reply'
+    } else {
+      const said = reader.wordsOnly && line.reply.calls.length > 0 ? [] : blocksOf(line)
+      if (said.length > 0) addWords(messages.piece('user', said.map(textPart)))
+    }
+  }
+  for (const words of waiting.slice(0, taken)) addWords(wordsFor(reader, words, messages))
   return read
 }
 
