@@ -12,10 +12,10 @@ import { faultPoint } from '../identity/fault-point.ts'
 import { type CallState, ModelCallError } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, reasonOf, type ResultOutcome } from '../tool/outcome.ts'
 import type { ImmediateTool, RunningTool, Tool, ToolContext } from '../tool/tool.ts'
-import { preparedOf, recordOutcome } from './admit.ts'
+import { passedArguments, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
-import { interrupt, passGate } from './interrupt.ts'
+import { interrupt } from './interrupt.ts'
 import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
@@ -58,8 +58,7 @@ interface Invocation {
 /** Invokes the tool and records its outcome. */
 async function effect(invocation: Invocation): Promise<void> {
   const { toolCall, tool, job } = invocation
-  const prepared = preparedOf(toolCall, tool, job)
-  const passed = prepared.ok ? passGate(toolCall, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
+  const passed = passedArguments(toolCall, tool, job)
   if (!passed.ok) return finishInvocation(invocation, failed(passed.code, passed.detail))
   const modelCall = beginModelCalls(invocation)
   let outcome: ResultOutcome | PendingOutcome | null = null
@@ -161,8 +160,7 @@ export function resume(toolCall: ToolCall, job: Job): void {
 function runLast(toolCall: ToolCall, tool: Tool | undefined, job: Job): void {
   if (tool === undefined || !tool.immediate)
     return recordOutcome(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
-  const prepared = preparedOf(toolCall, tool, job)
-  const passed = prepared.ok ? passGate(toolCall, tool, prepared) : { ...prepared, code: 'TOOL_ARGS_INVALID' as const }
+  const passed = passedArguments(toolCall, tool, job)
   if (!passed.ok) return recordOutcome(toolCall, job, failed(passed.code, passed.detail))
   const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.requested.id, arguments: passed.arguments }
   const outcome = tool.invoke(request, toolsOf(toolCall.owner, job).caller)

@@ -13,7 +13,7 @@ import { faultPoint } from '../identity/fault-point.ts'
 import { countWork, isWorkSpent } from '../identity/turn.ts'
 import { type PreparedArguments, prepareArguments } from '../tool/arguments.ts'
 import type { ModelSpending, Outcome, ResultOutcome } from '../tool/outcome.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { GateResult, Tool } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import { toolsOf } from './caller.ts'
 import { gatedCall, hold, interrupt, passGate } from './interrupt.ts'
@@ -64,7 +64,7 @@ interface Admission {
 }
 
 /** The prepared arguments of a tool call, cached. After a restart they are prepared again from the same text. */
-export function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
+function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
   const known = job.cache.prepared.get(toolCall)
   if (known !== undefined) return known
   countWork(toolCall.requested.arguments.length)
@@ -86,21 +86,22 @@ function questionOf(
   return asked
 }
 
+/** The arguments that a call runs with, as its gate passed them, or why it does not run. */
+export function passedArguments(toolCall: ToolCall, tool: Tool, job: Job): GateResult & { readonly raw?: unknown } {
+  const prepared = preparedOf(toolCall, tool, job)
+  if (prepared.ok) return passGate(toolCall, tool, prepared)
+  return { ok: false, code: tool.misuse ?? 'TOOL_ARGS_INVALID', detail: prepared.detail }
+}
+
 function admitOne({ toolCall, tool, tools }: Admission, job: Job): void {
   const prepared = preparedOf(toolCall, tool, job)
   if (toolCall.passed === null)
     for (const notice of prepared.notices)
       record(job, toolCall.owner.place, { type: 'notice', kind: null, body: notice })
-  if (!prepared.ok)
-    return refuse(toolCall, job, {
-      code: tool.misuse ?? 'TOOL_ARGS_INVALID',
-      detail: prepared.detail,
-      exchange: tool.exchange,
-    })
-  const asked = toolCall.passed === null ? questionOf({ toolCall, tool, prepared }, job) : null
+  const asked = prepared.ok && toolCall.passed === null ? questionOf({ toolCall, tool, prepared }, job) : null
   if (asked !== null) return hold(toolCall, asked, job)
-  const passed = passGate(toolCall, tool, prepared)
-  if (!passed.ok) return refuse(toolCall, job, passed)
+  const passed = passedArguments(toolCall, tool, job)
+  if (!passed.ok) return refuse(toolCall, job, prepared.ok ? passed : { ...passed, exchange: tool.exchange })
   const callId = toolCall.passed?.asked.callId ?? job.env.ids.call()
   const start = { callId, arguments: passed.raw, bound: tool.uses ?? tool.bound, exchange: tool.exchange }
   if (!tool.immediate) return recordStart(toolCall, job, start)
