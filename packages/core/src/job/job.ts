@@ -40,6 +40,10 @@ export interface OpenModelCall extends CallState {
   readonly modelId: string
   /** What was folded when the request was made. Null if a tool made it, at a moment of its own. */
   readonly folded: number | null
+  /** Whether it reserves an iteration of the tree [R17]. */
+  readonly usesIteration: boolean
+  /** How many of the tree's model calls a tool reserves with it. 0 for an agent's own: that one counts from the moment in which it was begun. */
+  readonly reserved: number
 }
 
 /** The progress of one process's work on a job. */
@@ -78,8 +82,6 @@ export class Job {
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly waker = new Waker()
-  /** Model calls that the budget counts before the log shows them: under way with tools offered, and made by tools. */
-  readonly meter = { iterations: 0, byTools: 0 }
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),

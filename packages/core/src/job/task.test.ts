@@ -20,6 +20,13 @@ test('[D13] a model call under way counts before its reply is there', async () =
   job.busy.set(job.identity.id, new AbortController())
   assert.equal(grantOf(job)?.modelCalls, 4, 'half of eight')
   assert.equal(circumstances(job).openModelCalls, 0, 'itself does not count against it')
-  job.meter.byTools += 2
+  const asked = {
+    call: job.run.root,
+    purpose: 'progress' as const,
+    modelId: 'play/model',
+    folded: null,
+    usesIteration: false,
+  }
+  job.lifecycle.modelCalls.push({ ...asked, reserved: 2, isAsking: false, isLost: false })
   assert.equal(circumstances(job).openModelCalls, 2)
 })

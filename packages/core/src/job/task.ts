@@ -47,8 +47,15 @@ function half(left: number): number {
 
 /** The number of model calls under way. */
 function countOpenModelCalls(job: Job): number {
-  let count = job.meter.byTools
+  let count = 0
+  for (const { reserved } of job.lifecycle.modelCalls) count += reserved
   for (const id of job.busy.keys()) if (job.run.calls.has(id)) count += 1
+  return count
+}
+
+function countOpenIterations({ lifecycle }: Job): number {
+  let count = 0
+  for (const { usesIteration } of lifecycle.modelCalls) if (usesIteration) count += 1
   return count
 }
 
@@ -61,7 +68,7 @@ export function circumstances(job: Job, now: number = job.env.clock.now()): Circ
     earlier: earlier(job),
     workedMs: workedMs(job, now),
     openModelCalls: countOpenModelCalls(job) - 1,
-    openIterations: job.meter.iterations,
+    openIterations: countOpenIterations(job),
   }
 }
 

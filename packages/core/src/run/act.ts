@@ -113,20 +113,20 @@ function beginModelCalls({ toolCall, tool: { modelCalls = 0 }, job }: Invocation
     purpose: 'progress',
     modelId: owner.model,
     folded: null,
+    usesIteration: false,
+    reserved: modelCalls,
     isAsking: false,
     isLost: toolCall.epoch < job.identity.epoch,
   }
-  job.meter.byTools += modelCalls
   job.lifecycle.modelCalls.push(modelCall)
   return modelCall
 }
 
 function endModelCalls(
-  { tool: { modelCalls = 0 }, job, controller }: Invocation,
+  { job, controller }: Invocation,
   modelCall: OpenModelCall,
   outcome: ResultOutcome | PendingOutcome | null,
 ): void {
-  job.meter.byTools -= modelCalls
   endModelCall(job, modelCall, modelCall.isAsking ? unansweredBy(outcome, controller.signal) : null)
 }
 

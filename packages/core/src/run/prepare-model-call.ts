@@ -31,8 +31,6 @@ export interface PreparedModelCall extends OpenModelCall {
   readonly isToolless: boolean
   /** True if the answer is there and its structured form is requested [Tb10]. */
   readonly isForOutput: boolean
-  /** Whether it uses up an iteration of the tree [R17]. */
-  readonly usesIteration: boolean
   /** How many waiting messages it reads, and the ids of those that have an id. */
   readonly messagesRead: number
   readonly messageIdsRead: readonly string[]
@@ -85,6 +83,7 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
     startedAt,
     folded: job.log.state.folded,
+    reserved: 0,
     purpose: about.purpose,
     modelId: model.id,
     isAsking: false,

@@ -68,7 +68,16 @@ async function summaryOf(
   const startedAt = job.env.clock.now()
   const scrub = call.scrub ?? ((text: string) => text)
   const { folded } = job.log.state
-  const state = { call, purpose: 'summary' as const, modelId: model.id, folded, isAsking: false, isLost: false }
+  const state = {
+    call,
+    purpose: 'summary' as const,
+    modelId: model.id,
+    folded,
+    usesIteration: false,
+    reserved: 0,
+    isAsking: false,
+    isLost: false,
+  }
   job.lifecycle.modelCalls.push(state)
   let reply: ModelReply | null = null
   let failure: unknown

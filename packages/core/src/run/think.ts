@@ -80,8 +80,6 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   const modelCall = prepareModelCall(call, job)
   forget?.()
   if (modelCall === null) return null
-  const { meter } = job
-  if (modelCall.usesIteration) meter.iterations += 1
   job.lifecycle.modelCalls.push(modelCall)
   let reply: ModelReply | undefined
   let failure: Failure | null = null
@@ -94,7 +92,6 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== undefined && !signal.aborted) modelCall.isAsking = false
-  if (modelCall.usesIteration) meter.iterations -= 1
   endModelCall(job, modelCall, noReplyOf(failure?.error, signal))
   if (signal.aborted) return failLate(call, job, { signal, model: modelCall.model.id })
   if (failure !== null && troubleIn(failure) === 'context') return failure
