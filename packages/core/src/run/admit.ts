@@ -154,10 +154,10 @@ interface Refusal extends Pick<ToolStart, 'exchange'> {
 }
 
 /** Records a call that does not run: its start and its error. The model reads the error and the run continues. */
-function refuse(toolCall: ToolCall, job: Job, { exchange, ...why }: Refusal): void {
+function refuse(toolCall: ToolCall, job: Job, { exchange, code, detail }: Refusal): void {
   const callId = toolCall.passed?.asked.callId ?? job.env.ids.call()
   recordStart(toolCall, job, { callId, arguments: toolCall.requested.arguments, bound: [], exchange })
-  record(job, toolCall.place as CallPlace, { type: 'error', kind: 'tool', body: why })
+  record(job, toolCall.place as CallPlace, { type: 'error', kind: 'tool', body: { code, detail } })
 }
 
 function recordStart(

@@ -17,7 +17,7 @@ export interface Dialect {
 }
 
 /** The statements on one table. Parameter 1 is the database, unless something else is said. */
-interface RecordSql {
+export interface RecordSql {
   /** The table and its indexes. */
   readonly create: string
   /** Takes the id and the columns, in the order of `storedRow`. Returns no row if the id or the secret is taken. */

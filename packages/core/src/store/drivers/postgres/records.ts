@@ -5,14 +5,14 @@ import type { Addition, RecordPage, RecordRow, Records, RecordTable, RecordUse }
 import { readRow, storedRow } from '../../record-values.ts'
 import { nameSecrets } from '../../sql/postgres/roles.ts'
 import { dialect } from '../../sql/postgres/schema.ts'
-import { listOf, recordStatements } from '../../sql/records.ts'
+import { listOf, type RecordSql, recordStatements } from '../../sql/records.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import type { Transaction } from './connection.ts'
 import type { Statement, Value } from './statements.ts'
 import { restored, stored } from './text.ts'
 
 /** The statements on each table. */
-export const sqlOf = recordStatements(dialect)
+export const sqlOf: (table: RecordTable) => RecordSql = recordStatements(dialect)
 const code = { stored, restored }
 const lastNumber = Number.MAX_SAFE_INTEGER
 
