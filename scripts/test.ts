@@ -33,8 +33,9 @@ const severalProcesses = [
   'packages/core/src/store/drivers/postgres/away.test.ts',
 ]
 
-/** Tests of programs beside the product, which start it many times: they run in `all` alone. */
+/** Tests of programs beside the product, which start it many times, and of a server with clients that read nothing: they run in `all` alone. */
 const besides = [
+  'test/scenarios/clients-that-read-nothing-hold-a-bounded-share.test.ts',
   'scripts/test-local-model.test.ts',
   'test/support/seeds.test.ts',
   'examples/process-discovery/process-discovery.test.ts',
@@ -45,7 +46,7 @@ const ofStores = 'packages/core/src/{store,testing,tool}/**/*.test.ts'
 
 /** What takes longest stands first, so that no core waits for it at the end. */
 const quick: readonly Group[] = [
-  { files: ['test/scenarios/**/*.test.ts'] },
+  { files: ['test/scenarios/**/*.test.ts'], except: besides },
   { files: [ofStores], except: severalProcesses },
   { files: ['packages/core/src/**/*.test.ts'], except: [ofStores] },
   { files: ['packages/cli/src/**/*.test.ts'] },

@@ -31,7 +31,7 @@ export type { StoreHarness } from './store-fixtures.ts'
 /** The time limit of a test; only a test that waits in vain reaches it. */
 const timeout = 30_000
 
-/** Registers the tests that every store passes. Tests that do not apply are skipped with the harness's reason. */
+/** Registers the tests that every store passes. Those that do not apply to it, as the harness says, are not registered. */
 export function testStore(harness: StoreHarness): void {
   const check: Check = (name, body) => {
     test(`${harness.name}: ${name}`, { timeout }, (context) => withStore(harness, context, body))
@@ -73,7 +73,7 @@ export function testStore(harness: StoreHarness): void {
 
 function twoStores(harness: StoreHarness): CheckTwo {
   const { name: of, second } = harness
-  if (typeof second === 'string') return (name) => test(`${of}: ${name}`, { skip: second }, () => {})
+  if (typeof second === 'string') return () => {}
   return (name, body) => {
     test(`${of}: ${name}`, { timeout }, (context) =>
       withStore(harness, context, async (first) => {
@@ -100,7 +100,7 @@ async function withStore(harness: StoreHarness, context: TestContext, body: (sto
 function checkReopening(harness: StoreHarness): void {
   const { reopen } = harness
   const name = `${harness.name}: everything is there again after it was closed`
-  if (typeof reopen === 'string') return void test(name, { skip: reopen }, () => {})
+  if (typeof reopen === 'string') return
   test(name, { timeout }, async (context) => {
     const first = await harness.open(context)
     const id = await storeOddities(first)
