@@ -2,10 +2,12 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type ErrorCode, problem } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
+import { allowModelCall } from '../budget/budget.ts'
 import { systemClock } from '../identity/clock.ts'
 import { abortAll, failRun, type Job } from '../job/job.ts'
 import { endAllModelCalls } from '../job/lost-calls.ts'
-import { liveJob, type ToolCall } from '../conversation/state.ts'
+import { type AgentCall, liveJob, type ToolCall } from '../conversation/state.ts'
+import { circumstances } from '../job/task.ts'
 import { ModelCallError } from '../model/model.ts'
 import { decide, mayAct, mayThink, type Next, type Work } from '../run/decide.ts'
 import { isReady, recordWork, startWork } from '../run/perform.ts'
@@ -156,7 +158,15 @@ function startAskingTools(engine: Engine, job: Job): void {
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   if (decided.kind !== 'work') return
   for (const work of decided.work)
-    if (work.kind === 'act' && asksModels(engine, job, work.toolCall)) startWork(work, job)
+    if (work.kind === 'act' && asksModels(engine, job, work.toolCall) && isAllowed(job, work.toolCall))
+      startWork(work, job)
+}
+
+/** Whether the budget has a model call for a tool now. If not, the log has it begun later. */
+function isAllowed(job: Job, { owner }: ToolCall): boolean {
+  const now = circumstances(job)
+  const { kind } = allowModelCall(job.run, owner, { ...now, openModelCalls: now.openModelCalls + 1 })
+  return kind !== 'refused'
 }
 
 /** Whether a tool is to be run that asks a model, as the log has it. */
@@ -206,8 +216,10 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
   engine.ids.takeBack()
   const call = job.run.calls.get(next.place.call)
   const think = call === undefined || !mayThink(call, job.busy) ? null : { kind: 'think' as const, call }
-  // Several models were to be asked at once, and the budget had nothing for any of them.
-  if (think !== null && isRefused(next)) return (await start(engine, job, think)) && hasMoved(engine, at)
+  if (think !== null && isRefused(next)) {
+    startRefused(engine, job)
+    return until(engine, at)
+  }
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   if (decided.kind === 'stop') {
     abortAll(job, job.lifecycle.failure ?? 'cancelled')
@@ -221,9 +233,12 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     return hasMoved(engine, at)
   }
   const short = shortIn(decided)
-  if (short !== undefined) {
-    while (!isReady(short, job)) await nextTurn()
-    recordWork(short, job)
+  if (short.length > 0) {
+    for (const work of short) {
+      if (hasMoved(engine, at) && !isOwn(engine, job)) break
+      while (!isReady(work, job)) await nextTurn()
+      recordWork(work, job)
+    }
     return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
   }
   if (stopAsLogged(engine, job, next)) return hasMoved(engine, at) || doNext(engine, job, next)
@@ -231,13 +246,30 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
   return until(engine, at)
 }
 
+/** Asks all models that were to be asked at once, and that the budget had nothing for. Only then the others learn that the run has failed. */
+function startRefused({ followed }: Engine, job: Job): void {
+  const refused: AgentCall[] = []
+  for (const entry of ahead(followed)) {
+    const call = job.run.calls.get(entry.place.call)
+    if (!isRefused(entry) || call === undefined || !mayThink(call, job.busy)) break
+    refused.push(call)
+  }
+  for (const call of refused) startWork({ kind: 'think', call }, job)
+}
+
+/** Whether a job records the next entry, too. */
+function isOwn({ followed }: Engine, { identity: { id, epoch } }: Job): boolean {
+  const next = nextIn(followed)
+  return next !== null && next.job === id && next.epoch === epoch && !isBrought(followed, next)
+}
+
 function isRefused(entry: Entry): boolean {
   return entry.type === 'error' && entry.kind === 'model' && !entry.body.spent
 }
 
-/** Work that only records. */
-function shortIn(next: Next): Work | undefined {
-  return next.kind === 'work' ? next.work.find(({ kind }) => kind !== 'think' && kind !== 'act') : undefined
+/** Work that only records: all of it is done in one go. */
+function shortIn(next: Next): Work[] {
+  return next.kind === 'work' ? next.work.filter(({ kind }) => kind !== 'think' && kind !== 'act') : []
 }
 
 /** Stops a job where the log has it stopped by something that leaves no entry: the time of a model call, that of the run, or its process. */
@@ -288,7 +320,7 @@ export async function assertEnded(engine: Engine, ended: readonly string[]): Pro
   const job = ended.map((id) => liveJob(log.state, id) && jobs.get(id)).find((one) => one != null)
   if (job == null) return
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
-  const short = shortIn(decided)
+  const [short] = shortIn(decided)
   if (decided.kind === 'finish') await finish(job)
   else if (short !== undefined) {
     while (!isReady(short, job)) await nextTurn()
