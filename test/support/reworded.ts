@@ -10,14 +10,20 @@ export function rewordedText(json: string, words: Words = new Map()): string {
   return JSON.stringify(reworded(JSON.parse(json), words))
 }
 
-/** Codes of failed model calls that say what the model's server said. */
-const given: readonly string[] = ['MODEL_CALL_FAILED', 'MODEL_CONTEXT_EXCEEDED', 'MEDIA_TYPE_UNSUPPORTED']
+/** Codes of errors that say what a model's server or a tool said. */
+const given: readonly string[] = [
+  'MODEL_CALL_FAILED',
+  'MODEL_CONTEXT_EXCEEDED',
+  'MEDIA_TYPE_UNSUPPORTED',
+  'NOT_FOUND',
+  'TOOL_FAILED',
+]
 
-/** The same export, with other words. What a model's server said is quoted in texts: there it has its other words too. */
+/** The same export, with other words. What a model's server or a tool said is quoted in texts: there it has its other words too. */
 export function rewordedSource(source: ReplaySource, words: Words = new Map()): ReplaySource {
   const quoted: Words = new Map()
   for (const { type, kind, body } of source.whole.entries)
-    if (type === 'error' && kind === 'model' && given.includes(body.code))
+    if (type === 'error' && kind !== 'agent' && given.includes(body.code))
       quoted.set(body.detail, otherWords(body.detail, words))
   const entries = source.whole.entries.map((entry) => quotedAgain(reworded(entry, words), quoted))
   return { ...source, whole: { ...source.whole, entries } }
