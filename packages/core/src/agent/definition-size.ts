@@ -22,7 +22,7 @@ interface Spot {
   readonly depth: number
   /** Whether it is within a schema or a sample. */
   readonly isFree: boolean
-  /** The key at the top that it stands below. */
+  /** The key of the definition itself under which it stands. */
   readonly top: string
 }
 

@@ -30,9 +30,9 @@ interface WriterIdentity {
 }
 
 /** Append numbers kept for the entries that begin a job: messages and its start. */
-const acceptedEntries = 8
+export const acceptedEntries = 8
 /** Append numbers per epoch, so that those of two epochs never collide. */
-const perEpoch = 2 ** 24
+export const perEpoch = 2 ** 24
 
 /** Makes the entries of one job in one epoch. `(job, appendNo)` is unique, also across takeovers. */
 class EntryMaker {

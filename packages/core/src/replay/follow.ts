@@ -123,7 +123,7 @@ async function askModel(engine: Engine, outcome: ModelEntry): Promise<void> {
   const { followed, jobs } = engine
   const at = followed.came.length
   const isHere = jobs.get(outcome.job)?.identity.epoch === outcome.epoch
-  // What its job or its call records before the request has a place of its own.
+  // Its job or its call records something first: that entry comes later in the log, and the model is asked behind it.
   if (!isHere && beginsWithEntry(nextOfJob(followed, outcome.job))) return
   if (isPrelude(nextOfCall(followed, outcome.place.call))) return
   const job = jobIn(engine, outcome)

@@ -1,5 +1,6 @@
 /** The log that a replay follows: its entries in order, and the log that comes of it. */
 import type { Entry, Writable } from '@witan/protocol/entries'
+import { perEpoch } from '../job/writer.ts'
 import { firstDifference } from './difference.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */
@@ -110,9 +111,6 @@ function* along({ came, entries }: FollowedLog, track: Track | undefined): Gener
   for (let index = track.next; index < indices.length; index += 1) yield entries[indices[index] as number] as Entry
 }
 
-/** Append numbers of one epoch. */
-const perEpoch = 2 ** 24
-
 /** The number of the next entry if a job records it in this epoch; null if it does not, or if no job can give that number. */
 export function numberOfNext(
   followed: FollowedLog,
@@ -130,12 +128,7 @@ export function takeEntry(followed: FollowedLog, entry: Entry): void {
   if (followed.difference !== null) return
   const expected = nextIn(followed)
   const seq = followed.came.length + 1
-  const path =
-    followed.isOpen || expected === entry
-      ? null
-      : expected === null
-        ? ''
-        : firstDifference(comparable(expected), comparable(entry))
+  const path = followed.isOpen ? null : differenceOf(expected, entry)
   if (path !== null) {
     followed.difference = { seq, expected, came: entry, path }
     return
@@ -144,6 +137,12 @@ export function takeEntry(followed: FollowedLog, entry: Entry): void {
   stored.seq = seq
   followed.came.push(entry)
   if (entry.epoch > 0) followed.numbers.set(entry.job, entry.appendNo)
+}
+
+/** Where an entry first differs from the expected one; null if it does not. */
+function differenceOf(expected: Entry | null, came: Entry): string | null {
+  if (expected === came) return null // what came from outside is taken as it is
+  return expected === null ? '' : firstDifference(comparable(expected), comparable(came))
 }
 
 /** Ends the replay: the engine records nothing where an entry is expected. */

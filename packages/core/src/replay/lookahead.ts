@@ -1,11 +1,9 @@
 /** Looks ahead in the log: what the calls and jobs at work do next, and when. */
 import type { AgentStartBody, Entry, ModelErrorBody } from '@witan/protocol/entries'
+import { acceptedEntries } from '../job/writer.ts'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
 import { ahead, aheadOfCall, aheadOfJob, isOutcome, type ModelEntry, nextIn, type FollowedLog } from './followed-log.ts'
-
-/** Append numbers up to this belong to the entries that begin a job. */
-const acceptedEntries = 8
 
 /**
  * Whether this entry came from outside a job: a message, an answer, a cancel, the start of a run, a person who joins or leaves. Reports

@@ -108,8 +108,8 @@ export function collectTools(options: RuntimeOptions): ReadonlyMap<string, Funct
 }
 
 /**
- * Predicates by agent and tool. They apply to every revision of an agent with that id whose approval says `code`, whoever
- * saved it.
+ * Predicates by agent and tool. They apply to every revision of an agent with that id whose approval says `code`, also to one that
+ * somebody else saved.
  */
 function approvalsOf(agents: readonly (Agent | object)[], report: ApprovalOptions['report']): ApprovalOptions {
   const live = agents.filter((agent): agent is Agent => 'data' in agent && 'predicates' in agent)

@@ -6,7 +6,7 @@ import { UsageCount } from './usage-count.ts'
 
 const dayMs = 86_400_000
 
-/** Replies of so many models, and as many tool calls, on three days by two agents. */
+/** One reply of each of `models` models, and a tool call beside each, spread over three days and two agents. */
 function entries(models: number): readonly Entry[] {
   return Array.from({ length: models * 2 }, (_, at): Entry => {
     const number = Math.floor(at / 2)

@@ -40,7 +40,7 @@ function* copiedRows(
   yield* useRows(database, contents)
 }
 
-/** Three statements: as long as a row with so many characters. */
+/** The work for one reference, in characters of a row: its three statements take as long as writing a row of this length. */
 const useSize = 700
 
 /** The references to content. One to content that the database does not have is refused. */

@@ -41,7 +41,7 @@ export interface SqliteConnection {
   close(): void
 }
 
-/** Once the write-ahead log has so many pages, a commit moves them into the file. */
+/** How many pages the write-ahead log may have before a commit moves them into the database file. */
 export const pagesOfLog = 2_000
 
 /** The mark of our files: `WITN`. */

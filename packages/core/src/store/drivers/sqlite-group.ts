@@ -22,7 +22,7 @@ interface GroupTerms {
   undo(): void
 }
 
-/** From so many characters a commit and a checkpoint take ten milliseconds or more each, and get turns of their own. */
+/** In characters. Writing this much makes a commit and a checkpoint take 10 ms or more each, so each of them gets a turn of its own. */
 const longText = 500_000
 
 /** Runs the work of its members in order, each atomically. */

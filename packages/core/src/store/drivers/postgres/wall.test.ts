@@ -18,7 +18,7 @@ interface Place {
   readonly schema: string
 }
 
-/** A row of each kind of record but keys, of which `filled` puts one. */
+/** One row for each kind of record except keys: `filled` adds a key itself. */
 const oneOfEach = recordTables.flatMap((table) => {
   if (table === (keyTable as RecordTable)) return []
   const values = Object.entries(table.columns).map(([name, type]) => [name, type.startsWith('text') ? 'x' : 1])
