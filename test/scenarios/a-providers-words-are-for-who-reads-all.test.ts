@@ -23,6 +23,15 @@ const ask = defineTool({
   parameters: z.object({}),
   execute: async (_, { agents: { run } }) => (await run('free', 'go')).text,
 })
+const rest = defineTool({
+  name: 'rest',
+  description: 'Rests.',
+  parameters: z.object({}),
+  execute: async () => {
+    await settle(60)
+    return 'rested'
+  },
+})
 const stuckReply = { outputSchema: { type: 'object', required: ['a'], properties: { a: { type: 'number' } } } }
 const quotes = {
   name: 'quotes',
@@ -50,6 +59,20 @@ const agents = [
   agent('desk', { transfers: [{ agent: 'broken', returnsTo: 'caller' }] }),
   agent('waiter', { actions: [{ name: 'Look' }] }),
   agent('host', { subAgents: [{ agent: 'waiter', blocking: 'never' }] }),
+  agent('boss-of-tool', { subAgents: [{ agent: 'mid', style: 'agentTool', blocking: 'never' }] }),
+  agent('boss-of-all', { subAgents: [{ agent: 'mid', collect: 'all', blocking: 'never' }] } as never),
+  agent('boss-at-work', { subAgents: [{ agent: 'broken', blocking: 'never' }], tools: ['rest'] }),
+  agent('above', { subAgents: [{ agent: 'boss-at-work' }] }),
+  agent('boss-of-flow', { subAgents: [{ agent: 'lost-panel', blocking: 'never' }] }),
+  agent('relay', { subAgents: [{ agent: 'broken', blocking: 'never' }], transfers: [{ agent: 'fine' }] }),
+  agent('slow', { tools: ['rest'] }),
+  agent('doomed', { subAgents: [{ agent: 'slow', blocking: 'never' }] }),
+  agent('starter', { subAgents: [{ agent: 'slow', blocking: 'never' }] }),
+  workflow('flow-of-tasks', 'sequence', 'starter', 'fine'),
+  agent('curious', { subAgents: [{ agent: 'waiter', blocking: 'never' }] }),
+  agent('desk-of-flow', { transfers: [{ agent: 'broken-flow', returnsTo: 'caller' }] }),
+  agent('hall', { subAgents: [{ agent: 'desk' }] }),
+  agent('desk-in-turn', { transfers: [{ agent: 'desk', returnsTo: 'caller' }] }),
   agent('caller', { tools: ['ask_broken'] }),
   agent('buyer', { speaks: [{ protocol: 'quotes', role: 'initiator', peers: ['shop'] }] }),
   agent('shop', { speaks: [{ protocol: 'quotes', role: 'responder' }] }),
@@ -64,6 +87,11 @@ const once =
   (name: string, args: object = {}): Rule =>
   (_, turn) =>
     turn === 0 ? call(name, args as never) : 'done'
+/** The same, but only in the first run. */
+const first =
+  (name: string, args: object = {}, after: Rule = () => 'done'): Rule =>
+  (request, turn) =>
+    request.messages.some(({ role }) => role === 'assistant') ? after(request, turn) : call(name, args as never)
 const plays: Readonly<Record<string, Rule>> = {
   broken,
   free: broken,
@@ -79,6 +107,26 @@ const plays: Readonly<Record<string, Rule>> = {
     if (turn === 0) return call('broken', { message: 'go' })
     return turn === 1 ? call('get_background_sub_agent_result', { task_id: task ?? '' }) : 'done'
   },
+  'boss-of-tool': first('mid', { request: 'go' }),
+  'boss-of-all': first('mid', { message: 'go' }),
+  'boss-at-work': (_, turn) => [call('broken', { message: 'go' }), call('rest')][turn] ?? 'done',
+  above: once('boss-at-work', { message: 'go' }),
+  'boss-of-flow': first('lost-panel', { message: 'go' }),
+  relay: first('broken', { message: 'go' }, (_, turn) =>
+    turn === 0 ? call('transfer_to_agent', { agent_name: 'fine' }) : 'done',
+  ),
+  slow: (_, turn) => (turn === 0 ? call('rest') : broken()),
+  doomed: first('slow', { message: 'go' }, (_, turn) => (turn === 0 ? 'done' : broken())),
+  starter: first('slow', { message: 'go' }),
+  curious: ({ messages }, turn) => {
+    const [, task] = /"task_id":"([^"]+)"/.exec(messages.map(({ content }) => content).join('\n')) ?? []
+    if (turn === 0) return call('waiter', { message: 'go' })
+    const ask = { task_id: task ?? '', question: 'So?' }
+    return turn === 1 ? call('fetch_sub_agent_progress', ask) : 'done'
+  },
+  'desk-of-flow': once('transfer_to_agent', { agent_name: 'broken-flow' }),
+  hall: once('desk', { message: 'go' }),
+  'desk-in-turn': once('transfer_to_agent', { agent_name: 'desk' }),
   desk: once('transfer_to_agent', { agent_name: 'broken' }),
   waiter: (_, turn) => (turn === 0 ? call('Look', {}) : broken()),
   host: once('waiter', { message: 'go' }),
@@ -102,13 +150,21 @@ const happenings: Readonly<Record<string, number>> = {
     boss: 2,
     desk: 1,
   },
-  ...{ caller: 1, buyer: 1, spare: 1, long: 3 },
+  ...{ 'boss-of-tool': 1, 'boss-of-all': 1, above: 1, 'boss-of-flow': 1, relay: 1, doomed: 1, 'flow-of-tasks': 1 },
+  ...{ curious: 1, 'desk-of-flow': 1, hall: 1, 'desk-in-turn': 1, caller: 1, buyer: 1, spare: 1, long: 3 },
 }
 
-/** Where a text that is written for a model quotes the error, and everybody who may read that text reads it: the report of a task, and a failed hand-over. */
-const quoting: readonly string[] = ['boss', 'desk']
+/** Agents whose model decides by the reason: the caller of a task or a delegate, and who gets control back. */
+const deciding: readonly string[] = [
+  ...['lead', 'wrapper', 'boss', 'boss-of-tool', 'boss-at-work', 'relay', 'doomed', 'desk', 'desk-of-flow', 'curious'],
+]
+const toldTo = new Set<string>()
 
 const model = scriptedModel([
+  (request) => {
+    if (secret.test(request.messages.map(({ content }) => content).join('\n'))) toldTo.add(playerOf(request))
+    return undefined
+  },
   (request) => (systemText(request) === 'You condense.' || playerOf(request) === '' ? broken() : undefined),
   cast(plays),
 ])
@@ -219,7 +275,7 @@ const silent: ReadonlySet<string> = new Set([
 async function played() {
   const runtime = createRuntime({
     models: { 'play/model': model, 'broken/model': scriptedModel([broken], { id: 'broken/model' }) },
-    tools: [ask],
+    tools: [ask, rest],
     agents: agents as never,
     protocols: [quotes as never],
     retry: { tries: 1 },
@@ -250,7 +306,9 @@ async function played() {
         })
         direct.set(`${name}: POST /api/v1/conversations/{id}/runs, ${stream ? 'a stream' : 'JSON'} ${more}`, sent.text)
       }
-    await until(async () => (await runtime.tasks.list({ live: true })).items.length === 0)
+    await until(async () =>
+      (await runtime.tasks.list({ live: true })).items.every(({ status }) => status === 'waiting'),
+    )
     await settle()
     const { runs: all, tasks } = await runtime.getConversation(id)
     const calls = (await runtime.readEvents(id, { verbose: true, limit: 1_000 })).events
@@ -286,7 +344,12 @@ describe('[D17] a provider’s words', async () => {
       assert.doesNotMatch(answer, secret)
     })
 
-  for (const [name, ids] of [...found].filter(([one]) => !quoting.includes(one)))
+  for (const name of deciding)
+    test(`the model of ${name} reads them`, () => {
+      assert.ok(toldTo.has(name), [...toldTo].join())
+    })
+
+  for (const [name, ids] of found)
     for (const [who, [id, roles, readsAll]] of Object.entries(readers))
       test(`${name}: ${who} ${readsAll ? 'finds them' : 'reads none of them'}`, async () => {
         let all = ''

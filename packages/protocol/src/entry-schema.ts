@@ -109,6 +109,7 @@ const message = object({
   files: files.optional(),
   id: text.optional(),
   tasks: texts.optional(),
+  forModel: text.optional(),
   exchange: exchange.optional(),
   traceparent: text.optional(),
 })
@@ -147,6 +148,7 @@ const rows = {
   }),
   'end tool': object({
     result: json,
+    forModel: json,
     truncated: flag,
     bound,
     endsToolMode: z.literal(true).optional(),

@@ -48,6 +48,8 @@ export interface MessageBody {
   readonly id?: string
   /** The ended tasks that this message reports. No other message reports them again. */
   readonly tasks?: readonly string[]
+  /** The text as a model reads it, with what a model's server said. Only where that differs. */
+  readonly forModel?: string
   /** Set for a message between peers, and for the reply to one: it stands at the call of the peer that answers. */
   readonly exchange?: ExchangeMessage
   /** The W3C header of the request that brought it, if traces are exported: its span is linked to the run's. */
@@ -184,6 +186,8 @@ export interface ToolStartBody {
 /** A tool call ends normally. */
 export interface ToolEndBody {
   readonly result: unknown
+  /** The result as a model reads it, with what a model's server said. Only where that differs. */
+  readonly forModel?: unknown
   readonly truncated: boolean
   /** Names of bound values that it used besides those of its start. */
   readonly bound?: readonly string[]

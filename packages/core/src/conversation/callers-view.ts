@@ -14,7 +14,7 @@ export interface Gathered {
   readonly texts: string[]
   /** The errors of tool calls and children. */
   readonly errors: string[]
-  /** The same without what a model's server said, where somebody reads that. */
+  /** The same without what a model's server said. */
   readonly plainErrors: string[]
 }
 
@@ -63,10 +63,21 @@ export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered |
   return (body as AgentEndBody).output ?? text
 }
 
-/** The same for a person who may not read what a model's server said. */
+/** An end and a collection without what a model's server said, for people who may not read that. */
+export function plainEnd(
+  body: AgentEndBody | ErrorBody,
+  gathered: Gathered | null,
+): { readonly body: AgentEndBody | ErrorBody; readonly gathered: Gathered | null } {
+  return {
+    body: 'code' in body ? withoutProviderWords(body) : body,
+    gathered: gathered === null ? null : { ...gathered, errors: gathered.plainErrors },
+  }
+}
+
+/** The value of `callersView` for a person who may not read what a model's server said. */
 export function plainView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
-  const plain = 'code' in body ? withoutProviderWords(body) : body
-  return callersView(plain, gathered === null ? null : { ...gathered, errors: gathered.plainErrors })
+  const plain = plainEnd(body, gathered)
+  return callersView(plain.body, plain.gathered)
 }
 
 /** The answer that a tool gets from an agent that it runs. `clean` removes what the tool's agent may not know. */

@@ -104,12 +104,15 @@ function countUntil(messages: readonly KeptMessage[], isBehind: (message: KeptMe
 }
 
 function shown(
-  { at, part: _, parts, usage, toolCalls, reasoning, ...message }: KeptMessage,
+  { at, part: _, text: whole, plainText, parts, usage, toolCalls, reasoning, ...message }: KeptMessage,
   { detail, isPlain }: { readonly detail: DetailLevel; readonly isPlain: boolean },
 ): Document['messages'][number] {
+  const isOther = isPlain && plainText !== undefined
+  const text = isOther ? plainText : whole
   return {
     ...message,
-    parts: parts.map((one) => ({ ...one })),
+    text,
+    parts: isOther ? [{ type: 'text', text }] : parts.map((one) => ({ ...one })),
     toolCalls:
       detail === 'simple'
         ? []

@@ -25,6 +25,8 @@ export interface ShownCall {
 /** A message. One entry may give several messages, which `part` numbers. */
 export type KeptMessage = Omit<Message, 'toolCalls' | 'date'> & {
   readonly toolCalls: readonly ShownCall[]
+  /** The text without what a model's server said, for who may not read that; undefined where both are the same. */
+  readonly plainText?: string
   readonly at: number
   readonly part: number
 }
@@ -147,9 +149,10 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
     // What peers say to each other stands in the start and the reply of the call that answers.
     if (entry.body.exchange !== undefined) return
     document.createdAt ??= entry.at
-    const { author, authorKind, text, files } = entry.body
+    const { author, authorKind, text: plainText, forModel: text = plainText, files } = entry.body
     const kind = authorKind === undefined ? {} : { authorKind }
-    say(document, entry, { role: 'user', author, ...kind, to: null, text, parts: partsOf(text, files) })
+    const plain = text === plainText ? {} : { plainText }
+    say(document, entry, { role: 'user', author, ...kind, ...plain, to: null, text, parts: partsOf(text, files) })
     applyArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
@@ -165,7 +168,11 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
     const asked = document.asked.get(document.answers.get(place.call) ?? '')
     if (asked === undefined) return
     asked.cost.endedAt = entry.at
-    if (entry.type === 'end') asked.result = entry.body.result
+    if (entry.type === 'end') {
+      const { result, forModel = result } = entry.body
+      asked.result = forModel
+      if (forModel !== result) asked.plainResult = result
+    }
     if (entry.type === 'error') {
       asked.result = { error: entry.body.detail }
       asked.plainResult = { error: plainDetail(entry.body) }
@@ -226,7 +233,8 @@ function shownCall(document: DocumentFold, { id, name, arguments: written }: Log
 function say(
   document: DocumentFold,
   { seq, at }: Entry,
-  what: Pick<Message, 'role' | 'author' | 'to' | 'text' | 'parts'> & Partial<Pick<Message, 'authorKind'>>,
+  what: Pick<KeptMessage, 'role' | 'author' | 'to' | 'text' | 'plainText' | 'parts'> &
+    Partial<Pick<Message, 'authorKind'>>,
 ): void {
   add(document, { seq, ...what, toolCalls: [], usage: null, at })
 }

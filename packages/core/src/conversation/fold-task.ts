@@ -1,8 +1,8 @@
 /** Folds tasks: their grants, the budget that returns to their tree, and the ends to report. */
 import type { AgentEndBody, ErrorBody, TaskGrant } from '@witan/protocol/entries'
-import { roundCost } from '@witan/protocol/entries'
+import { plainDetail, roundCost } from '@witan/protocol/entries'
 import { type Spending, spentBy } from '../budget/budget.ts'
-import { callersView, type Gathered, isTextAndError } from './callers-view.ts'
+import { callersView, type Gathered, isTextAndError, plainEnd } from './callers-view.ts'
 import { answerText } from './fold-hand-over.ts'
 import { contentOf } from './said.ts'
 import { nothingSpent } from './run.ts'
@@ -47,7 +47,8 @@ export function endTask(state: ConversationState, task: LiveJob, body: AgentEndB
   const payer = from === null ? null : nearestLive(from, caller)
   if (payer !== null) mergeUsage(payer.usage, task.root.usage)
   const ended = endedTask(task, body)
-  if (contentOf(ended.answer) !== contentOf(ownAnswer(body))) state.answers.set(place.call, ended.answer)
+  const { forModel } = ended.answer
+  if (contentOf(forModel) !== contentOf(ownAnswer(body))) state.answers.set(place.call, ended.answer)
   if (!task.cancelled) state.unreported.set(place.call, ended)
 }
 
@@ -70,6 +71,7 @@ export function settleAccount(state: ConversationState, job: LiveJob, { lost = 0
 /** The report of a task with this end. */
 export function endedTask({ root, principal }: LiveJob, body: AgentEndBody | ErrorBody): EndedTask {
   const { place, gathered } = root
+  const forModel = scrubbedAnswer(answerFor(body, gathered), root)
   const caller = root.parent as AgentCall
   return {
     place,
@@ -77,8 +79,15 @@ export function endedTask({ root, principal }: LiveJob, body: AgentEndBody | Err
     status: 'code' in body ? 'failed' : 'completed',
     principal,
     // Values bound to the task but not declared by its caller are scrubbed [C17].
-    answer: scrubbedAnswer(answerFor(body, gathered), root),
+    answer: { forModel, plain: plainAnswer(body, root) ?? forModel },
   }
+}
+
+/** The answer without what a model's server said; undefined where it has said nothing. */
+function plainAnswer(body: AgentEndBody | ErrorBody, root: AgentCall): unknown {
+  const plain = plainEnd(body, root.gathered)
+  if (plain.body === body && !root.gathered?.errors.length) return undefined
+  return scrubbedAnswer(answerFor(plain.body, plain.gathered), root)
 }
 
 /** The answer of a task in its own result. */
@@ -116,6 +125,8 @@ function add(to: Spending, { modelCalls, iterations, tokens, costUsd }: Spending
 export function noteEnd(state: ConversationState, run: LiveJob, body: AgentEndBody | ErrorBody): void {
   if (run.tasks.length === 0) return
   const id = run.root.place.call
-  if ('code' in body) state.badEnds.set(id, `failed: ${body.detail}`)
-  else if (body.finishReason === 'cancelled') state.badEnds.set(id, 'was cancelled')
+  if ('code' in body)
+    state.badEnds.set(id, { forModel: `failed: ${body.detail}`, plain: `failed: ${plainDetail(body)}` })
+  else if (body.finishReason === 'cancelled')
+    state.badEnds.set(id, { forModel: 'was cancelled', plain: 'was cancelled' })
 }

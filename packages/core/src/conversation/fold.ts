@@ -241,8 +241,10 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
     if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
     const owner = entry.body.handsTo === undefined ? run?.toolCalls.get(entry.place.call)?.owner : undefined
     if (owner !== undefined) allowHandOvers(owner)
-    if (entry.body.exitsLoop === true) return foldExit(run, entry.place, resultText(entry.body))
-    return foldToolOver(run, entry.place, resultText(entry.body))
+    const { result, forModel = result, truncated } = entry.body
+    const content = resultText({ result: forModel, truncated })
+    if (entry.body.exitsLoop === true) return foldExit(run, entry.place, content)
+    return foldToolOver(run, entry.place, content)
   }
   return foldAgentOver(state, run, entry)
 }
@@ -303,7 +305,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   settleOpen(call)
   if (call.handOver !== null && call.parent !== null) {
     calls.splice(calls.indexOf(call), 1)
-    if ('code' in body) gatherError(call, body.detail)
+    if ('code' in body) gatherError(call, body)
     return mergeUsage(call.parent.usage, call.usage)
   }
   // A message that a model wrote to the child is dropped if unread; a person's message stays.
@@ -324,7 +326,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   mergeUsage(call.parent.usage, call.usage)
   const { askedBy } = call
   if (askedBy?.state === 'paused') return answerTool(askedBy, call, body)
-  if ('code' in body) gatherError(call.parent, body.detail)
+  if ('code' in body) gatherError(call.parent, body)
   if (call.step !== null && isWorkflow(call.parent)) return foldStepOver(call.parent, call, body)
   // Values bound to the child but not declared by its caller are scrubbed from the answer [C17].
   if (askedBy === null) return

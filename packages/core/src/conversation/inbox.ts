@@ -17,7 +17,7 @@ export function foldMessage(
   run: LiveJob | null,
   { place, body }: Entry & { body: MessageBody },
 ): void {
-  const { author, artificialActions, id, tasks, files } = body
+  const { author, artificialActions, id, tasks, files, text, forModel = text } = body
   if (id !== undefined) run?.messageIds.set(id, true)
   const reader = run?.calls.get(place.call)
   if (reader === undefined && place.parentCall !== null) return
@@ -26,11 +26,12 @@ export function foldMessage(
   const isAttributed = place.parentCall !== null || author === 'witan'
   const waiting: Writable<WaitingMessage> = {
     author,
-    text: files === undefined ? body.text : withMentions(body.text, files),
+    text: files === undefined ? forModel : withMentions(forModel, files),
     isAttributed,
     // A task's report is scrubbed for its reader, as a delegate's answer is.
     isScrubbed: tasks !== undefined,
   }
+  if (forModel !== text) waiting.plain = text
   if (artificialActions !== undefined) waiting.calls = artificialActions
   if (files !== undefined) waiting.files = files
   if (id !== undefined) waiting.id = id

@@ -22,7 +22,7 @@ import type { Answer, CallAnswer } from '../tool/tool.ts'
 import type { Artifacts } from './fold-artifacts.ts'
 import type { StoredValues } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
-import type { EndedTask, StartedTask } from './task-state.ts'
+import type { BadEnd, EndedTask, StartedTask, TaskAnswer } from './task-state.ts'
 import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
@@ -243,6 +243,8 @@ export interface WaitingMessage
   extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people'> {
   /** Set if it names its speaker, one of several people. */
   readonly isNamed?: true
+  /** The text without what a model's server said, if that differs: what a start entry may hold of it. */
+  readonly plain?: string
   /** Set if its sender may wait for the reply. */
   readonly id?: string
   /** Artificial actions sent with the message: the model sees them after it, as calls that the model itself made [Rb52]. */
@@ -361,9 +363,9 @@ export interface ConversationState {
   /** Ended tasks that are not reported yet, by id. */
   readonly unreported: SparseMap<string, EndedTask>
   /** What callers' models read of ended tasks, by task id, if it differs from the task's own result. */
-  readonly answers: SparseMap<string, unknown>
+  readonly answers: SparseMap<string, TaskAnswer>
   /** How runs failed or were cancelled whose tasks continue, by run id [E52]. */
-  readonly badEnds: SparseMap<string, string>
+  readonly badEnds: SparseMap<string, BadEnd>
   readonly artifacts: Artifacts
   /** How many entries are folded. */
   folded: number

@@ -1,5 +1,6 @@
 /** Folds the tool calls of a step: requested, started, resumed, and settled together. */
 import type { CallPlace, CheckpointBody, Entry, ErrorBody, ToolStartBody } from '@witan/protocol/entries'
+import { plainDetail } from '@witan/protocol/entries'
 import { jsonForModel } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { gatheredText, allowHandOvers } from './fold-hand-over.ts'
@@ -76,16 +77,19 @@ const ownErrors: ReadonlySet<string> = new Set([
 export function foldToolError(run: LiveJob | null, place: CallPlace, body: ErrorBody): void {
   const call = run?.calls.get(place.parentCall ?? '')
   if (call !== undefined) {
-    gatherError(call, body.detail)
+    gatherError(call, body)
     if (!ownErrors.has(body.code)) allowHandOvers(call)
   }
   foldToolOver(run, place, jsonForModel({ error: body.detail }))
 }
 
 /** Collects an error for the call's caller, scrubbed of values that the call may not see [D15]. */
-export function gatherError(call: AgentCall, detail: string): void {
+export function gatherError(call: AgentCall, body: ErrorBody): void {
   const { gathered, scrub } = call
-  if (gathered !== null) gathered.errors.push(gatheredText(call, scrub === null ? detail : scrub(detail)))
+  if (gathered === null) return
+  const clean = (detail: string) => gatheredText(call, scrub === null ? detail : scrub(detail))
+  gathered.errors.push(clean(body.detail))
+  gathered.plainErrors.push(clean(plainDetail(body)))
 }
 
 /** Folds the end of a tool call. `content` is the result that the model reads. */

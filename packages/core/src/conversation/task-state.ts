@@ -18,5 +18,14 @@ export interface EndedTask {
   /** Whom it worked for. */
   readonly principal: Principal
   /** What its caller reads, in the form that the edge sets; the error text of a failure. */
-  readonly answer: unknown
+  readonly answer: TaskAnswer
 }
+
+/** An answer as a model reads it, and as everybody may: without what a model's server said. */
+export interface TaskAnswer {
+  readonly forModel: unknown
+  readonly plain: unknown
+}
+
+/** How a run ended badly, in both forms. */
+export type BadEnd = { readonly [Form in keyof TaskAnswer]: string }

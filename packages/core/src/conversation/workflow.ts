@@ -32,10 +32,11 @@ export function nextOfCall(call: WorkflowCall): Next {
   return nextOf(definitionOf(call), beginsPass(call) ? [] : call.workflow.steps)
 }
 
-/** The input of a pass that begins now: the waiting words, or else the message to the call. */
+/** The input of a pass that begins now: the waiting words as everybody may read them, or else the message to the call. */
 export function passInput(call: WorkflowCall): string {
   const { inbox } = call.document
-  return inputText(inbox.length > 0 ? inbox : [{ text: call.message, isAttributed: positionOf(call).step !== null }])
+  const words = inbox.map(({ text, plain = text, isAttributed }) => ({ text: plain, isAttributed }))
+  return inputText(words.length > 0 ? words : [{ text: call.message, isAttributed: positionOf(call).step !== null }])
 }
 
 /** Begins a pass with the words that wait for the workflow. */

@@ -1,7 +1,7 @@
 /** The tools of an agent with background tasks: read their result, ask for progress, send messages, cancel [F24–F28]. */
 import { isWitanError, type Task } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
-import type { TaskControl } from '../task/control.ts'
+import type { FoundTask, TaskControl } from '../task/control.ts'
 import { failed, type Outcome, result } from '../tool/outcome.ts'
 import { checkSchema, type JsonSchema } from '../tool/schema.ts'
 import type { Caller, RunningTool, ToolContext, ToolSource } from '../tool/tool.ts'
@@ -27,7 +27,7 @@ interface Helper {
   readonly effect: RunningTool['effect']
   readonly modelCalls?: number
   run(
-    task: Task,
+    task: FoundTask,
     args: Readonly<Record<string, string>>,
     at: ToolContext & { readonly callId: string },
   ): Promise<Outcome>
@@ -72,7 +72,13 @@ function unknownTask(id: string): Outcome {
 /** The task ended meanwhile: its result is the answer [E49]. */
 async function over(control: TaskControl, caller: Caller, id: string): Promise<Outcome> {
   const task = await control.find(caller, id)
-  return task === null ? unknownTask(id) : result(standing(task))
+  return task === null ? unknownTask(id) : resultOf(task)
+}
+
+/** The state of a task as the result of a tool. */
+function resultOf({ forModel, plain }: FoundTask): Outcome {
+  const shown = result(standing(plain))
+  return plain === forModel ? shown : { ...shown, forModel: standing(forModel) }
 }
 
 /** The state of a task, as a model reads it. */
@@ -89,7 +95,7 @@ const resultTool = (control: TaskControl): RunningTool =>
     description: 'How a task in the background stands, and its result once it is completed.',
     properties: { task_id: taskId },
     effect: 'none',
-    run: async (task) => result(standing(task)),
+    run: async (task) => resultOf(task),
   })
 
 const progressTool = (control: TaskControl): RunningTool =>
@@ -99,7 +105,7 @@ const progressTool = (control: TaskControl): RunningTool =>
     properties: { task_id: taskId, question: { type: 'string', description: 'What you want to know.' } },
     effect: 'none',
     modelCalls: 1,
-    async run(task, { question = '' }, { caller, signal, state }) {
+    async run({ plain: task }, { question = '' }, { caller, signal, state }) {
       const { spent, ...progress } = await control.progress(caller, { id: task.taskId, question, state }, signal)
       return { ...result({ text: progress.text, as_of_seq: progress.asOfSeq }), spent: [spent] }
     },
@@ -115,7 +121,7 @@ const messageTool = (control: TaskControl): RunningTool =>
       mode: { type: 'string', enum: ['send', 'send_and_wait'], description: 'Whether to wait for its reply.' },
     },
     effect: 'keyed',
-    async run(task, { message = '', mode }, { caller, signal, callId }) {
+    async run({ plain: task }, { message = '', mode }, { caller, signal, callId }) {
       const words = { id: task.taskId, text: message, wait: mode === 'send_and_wait', key: callId }
       const { status, reply } = await control.message(caller, words, signal)
       if (status === 'completed') return over(control, caller, task.taskId)
@@ -129,7 +135,7 @@ const cancelTool = (control: TaskControl): RunningTool =>
     description: 'Stop a task in the background, and all that it has started.',
     properties: { task_id: taskId },
     effect: 'keyed',
-    async run(task, _args, { caller }) {
+    async run({ plain: task }, _args, { caller }) {
       await control.cancel(caller, task.taskId)
       return result({ status: 'cancelled', task_id: task.taskId })
     },

@@ -24,8 +24,8 @@ interface TailOptions extends EntryFilter {
   readonly signal: AbortSignal
   /** Asked after somebody joined or left: whether the reader may still read. If not, the tail ends. */
   mayGoOn?(change: ParticipantBody): Promise<boolean>
-  /** The event as this reader gets it. */
-  shown?(event: Event): Event
+  /** The event of an entry as this reader gets it. */
+  shown?(event: Event, entry: Entry): Event
 }
 
 /** How far a tail reads ahead, in entries and in characters. A stalled reader holds that much memory. */
@@ -47,7 +47,7 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
   try {
     for await (const entry of history(source, options, inbox)) {
       seen = entry.seq
-      if (wanted(entry) && entry.seq > options.from) yield shown(toEvent(entry, source))
+      if (wanted(entry) && entry.seq > options.from) yield shown(toEvent(entry, source), entry)
       if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
     }
     subscription.reached(seen)
@@ -61,11 +61,11 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
       } else if (item.seq > seen) {
         // Another process stored the entries in between: read them in order.
         for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 })) {
-          if (wanted(entry)) yield shown(toEvent(entry, source))
+          if (wanted(entry)) yield shown(toEvent(entry, source), entry)
           if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
         }
         seen = item.seq
-        if (wanted(item)) yield shown(liveEvent(item, source))
+        if (wanted(item)) yield shown(liveEvent(item, source), item)
         if (item.type === 'participant' && !(await mayGoOn(item.body))) return
       }
     }

@@ -1,11 +1,11 @@
 /** Reports ended tasks: to the call that started them while it is live, else to the root in a hidden run [F22, C29, E55]. */
-import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import type { CallPlace, Entry, EntryContent, MessageBody, Writable } from '@witan/protocol/entries'
 import { attributed } from '../model/attribution.ts'
 import { isSamePrincipal } from '../identity/principal.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { contentOf } from '../conversation/said.ts'
 import { type ConversationState, liveJob } from '../conversation/state.ts'
-import type { EndedTask } from '../conversation/task-state.ts'
+import type { TaskAnswer, EndedTask } from '../conversation/task-state.ts'
 import type { JobChange } from '../store/store.ts'
 import type { PinnedAgent } from './environment.ts'
 import type { Job } from './job.ts'
@@ -77,15 +77,16 @@ function beginning(
   job: Job,
   of: { readonly pinned: PinnedAgent; readonly tasks: readonly EndedTask[]; readonly first: EndedTask },
 ): Begin {
-  const text = textOf(job.log.state, of.tasks)
+  const { state } = job.log
+  const message = reportOf(of.tasks, (form) => textOf(state, of.tasks, form))
   return {
     pinned: of.pinned,
-    message: text,
+    message: message.text,
     hidden: true,
     originRunId: of.first.place.run,
     principal: of.first.principal,
     toolMode: null,
-    messages: [{ author: 'witan', text, tasks: of.tasks.map(({ place }) => place.call) }],
+    messages: [message],
   }
 }
 
@@ -93,31 +94,35 @@ function beginning(
 export function unreportedMessage(state: ConversationState): Begin['messages'][number] | null {
   const tasks = [...state.unreported.values()]
   if (tasks.length === 0) return null
-  return { author: 'witan', text: textOf(state, tasks), tasks: tasks.map(({ place }) => place.call) }
+  return reportOf(tasks, (form) => textOf(state, tasks, form))
 }
 
-function textOf(state: ConversationState, tasks: readonly EndedTask[]): string {
+/** The message that reports these tasks: for everybody, and for a model where that differs. */
+function reportOf(tasks: readonly EndedTask[], textFor: (form: keyof TaskAnswer) => string): MessageBody {
+  const [text, forModel] = [textFor('plain'), textFor('forModel')]
+  const body: Writable<MessageBody> = { author: 'witan', text, tasks: tasks.map(({ place }) => place.call) }
+  if (forModel !== text) body.forModel = forModel
+  return body
+}
+
+function textOf(state: ConversationState, tasks: readonly EndedTask[], form: keyof TaskAnswer): string {
   const runs = [...new Set(tasks.map(({ place }) => place.run))]
   const ends = runs.flatMap((run) => state.badEnds.get(run) ?? [])
-  const lines = ends.map((end) => attributed('witan', state.rootAgent, `The run that started this ${end}`))
-  return [...lines, ...tasks.map((task) => linesOf(task, state.rootAgent))].join('\n\n')
+  const lines = ends.map((end) => attributed('witan', state.rootAgent, `The run that started this ${end[form]}`))
+  return [...lines, ...tasks.map((task) => linesOf(task, state.rootAgent, form))].join('\n\n')
 }
 
-function linesOf({ place, status, answer }: EndedTask, to: string): string {
+function linesOf({ place, status, answer }: EndedTask, to: string, form: keyof TaskAnswer): string {
   const how = status === 'completed' ? 'is completed' : 'failed'
-  return attributed(place.author, to, `Task ${place.call} ${how}: ${contentOf(answer)}`)
+  return attributed(place.author, to, `Task ${place.call} ${how}: ${contentOf(answer[form])}`)
 }
 
 function messageFrom(
   job: Job,
   of: { readonly tasks: readonly EndedTask[]; readonly to: CallPlace; readonly job: string; readonly appendNo: number },
 ): Entry {
-  const text = of.tasks.map((task) => linesOf(task, of.to.author)).join('\n\n')
-  const content: EntryContent = {
-    type: 'message',
-    kind: null,
-    body: { author: 'witan', text, tasks: of.tasks.map(({ place }) => place.call) },
-  }
+  const body = reportOf(of.tasks, (form) => of.tasks.map((task) => linesOf(task, of.to.author, form)).join('\n\n'))
+  const content: EntryContent = { type: 'message', kind: null, body }
   const place = { ...of.to, author: 'witan' }
   const { job: id, appendNo } = of
   return makeEntry(content, { place, job: id, epoch: 0, appendNo, at: job.env.clock.now() })

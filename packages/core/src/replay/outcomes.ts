@@ -65,9 +65,10 @@ export function outcomeOf(
       ...more,
     }
   }
-  const { result, truncated, bound } = entry.body
+  const { result, forModel, truncated, bound } = entry.body
   const usedBound = bound === undefined ? {} : { usedBound: bound }
-  return { kind: 'result', value: result, truncated, failure: null, ...usedBound, ...more }
+  const told = forModel === undefined ? {} : { forModel }
+  return { kind: 'result', value: result, ...told, truncated, failure: null, ...usedBound, ...more }
 }
 
 /** The model call of a tool that the log holds. */

@@ -198,8 +198,12 @@ export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutco
   }
 }
 
-function endOf({ value, truncated, usedBound, handsTo, exitsLoop }: ResultOutcome, endsToolMode: boolean): ToolEndBody {
+function endOf(
+  { value, forModel, truncated, usedBound, handsTo, exitsLoop }: ResultOutcome,
+  endsToolMode: boolean,
+): ToolEndBody {
   const body: Writable<ToolEndBody> = { result: value ?? null, truncated }
+  if (forModel !== undefined) body.forModel = forModel
   if (usedBound !== undefined) body.bound = usedBound
   if (endsToolMode) body.endsToolMode = true
   if (handsTo !== undefined) body.handsTo = handsTo

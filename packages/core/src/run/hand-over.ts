@@ -1,5 +1,6 @@
 /** Hands control of a call's place in the tree to another agent, and takes it back [C33]. */
-import type { AgentStartBody, CallPlace } from '@witan/protocol/entries'
+import { plainDetail } from '@witan/protocol/entries'
+import type { AgentStartBody, CallPlace, ErrorBody, MessageBody } from '@witan/protocol/entries'
 import { placeOfTarget } from '../conversation/address.ts'
 import { type AgentCall, positionOf, type ToolCall } from '../conversation/state.ts'
 import { pairOf } from '../conversation/fold-hand-over.ts'
@@ -88,19 +89,25 @@ function isNewHere(call: AgentCall, agent: string): boolean {
 export function returnControl(
   { agent, parent }: AgentCall,
   job: Job,
-  { speaker, failure }: { readonly speaker: AgentCall; readonly failure?: string },
+  { speaker, failure }: { readonly speaker: AgentCall; readonly failure?: Pick<ErrorBody, 'code' | 'detail'> },
 ): void {
   const source = parent as AgentCall
   const body = { from: agent.id, to: source.agent.id, returned: true }
   record(job, source.place, { type: 'transfer', kind: null, body })
-  if (failure !== undefined) addRuntimeMessage(source.place, job, `${agent.id} failed: ${failure}`)
-  // The last words are its own: its model would have nothing to answer.
-  else if (speaker.agent.id === source.agent.id)
+  if (failure !== undefined) {
+    const said = (detail: string) => attributed('witan', source.place.author, `${agent.id} failed: ${detail}`)
+    const [text, forModel] = [said(plainDetail(failure)), said(failure.detail)]
+    addMessage(source.place, job, { author: 'witan', text, ...(forModel === text ? {} : { forModel }) })
+    // Where the last words are its own, its model would have nothing to answer.
+  } else if (speaker.agent.id === source.agent.id)
     addRuntimeMessage(source.place, job, `${agent.id} has given control back; go on.`)
 }
 
 /** Puts words of the runtime into the document for the agent of that call. */
 function addRuntimeMessage(place: CallPlace, job: Job, words: string): void {
-  const body = { author: 'witan', text: attributed('witan', place.author, words) }
+  addMessage(place, job, { author: 'witan', text: attributed('witan', place.author, words) })
+}
+
+function addMessage(place: CallPlace, job: Job, body: MessageBody): void {
   record(job, { ...place, author: 'witan' }, { type: 'message', kind: null, body })
 }

@@ -118,7 +118,7 @@ export function failCall(
     const { usage } = content.body as AgentEndBody
     record(job, at.place, { type: 'error', kind: 'agent', body: { code: why.code, detail, usage } })
   }
-  if (last.handOver !== null) returnControl(last, job, { speaker: call, failure: detail })
+  if (last.handOver !== null) returnControl(last, job, { speaker: call, failure: { code: why.code, detail } })
 }
 
 /** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */

@@ -109,7 +109,7 @@ export async function getExchanges(scope: Scope, id: string): Promise<Exchange[]
 export async function getDiagram(scope: Scope, id: string): Promise<Diagram> {
   const { job, entries } = await runEntriesOf(scope, id)
   const diagram = createDiagram(id)
-  for await (const entry of entries) diagram.take(eventFor(scope.principal, toEvent(entry, job)))
+  for await (const entry of entries) diagram.take(eventFor(scope.principal, toEvent(entry, job), entry))
   return diagram
 }
 
@@ -152,7 +152,7 @@ export async function readEvents(scope: Scope, id: string, filter: EventPageOpti
     after: filter.call === undefined ? from : 0,
   })) {
     if (wanted(entry) && entry.seq > from) {
-      const event = eventFor(scope.principal, toEvent(entry, { database, conversation: id }))
+      const event = eventFor(scope.principal, toEvent(entry, { database, conversation: id }), entry)
       more = events.length === limit || !(await bound.fits(event))
       if (more) break
       events.push(event)
@@ -197,7 +197,7 @@ export function followEvents(
     call: filter.call ?? null,
     branch: filter.branch ?? null,
     signal: filter.signal,
-    shown: (event) => eventFor(scope.principal, event),
+    shown: (event, entry) => eventFor(scope.principal, event, entry),
     // Whoever leaves reads no further, unless another role lets them.
     mayGoOn: async ({ user, change }) =>
       change === 'joined' || user !== personOf(scope.principal) || (await reached(scope, id, 'read')) !== null,

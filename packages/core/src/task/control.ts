@@ -12,9 +12,15 @@ interface TaskWords {
   readonly key: string
 }
 
+/** A task as the model of its caller reads it, and without what a model's server said: the same object where nothing differs. */
+export interface FoundTask {
+  readonly forModel: Task
+  readonly plain: Task
+}
+
 /** Controls tasks below the caller in its own conversation. Any other task counts as unknown [E56]. */
 export interface TaskControl {
-  find(caller: Caller, id: string): Promise<Task | null>
+  find(caller: Caller, id: string): Promise<FoundTask | null>
   /** Waits for a reply at most 30 s. Throws `TASK_FINISHED`. */
   message(caller: Caller, words: TaskWords, signal: AbortSignal): Promise<TaskReply>
   /** Throws `TASK_FINISHED`, or a `ModelCallError` if the model call failed. */

@@ -120,7 +120,7 @@ export class SpanContent {
   /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
   addMessage(place: CallPlace, body: MessageBody): void {
     if (body.exchange !== undefined) return
-    const { author, text, artificialActions: actions = [] } = body
+    const { author, text: plain, forModel: text = plain, artificialActions: actions = [] } = body
     const pieces = [this.#messages.piece('user', [textPart(text)])]
     if (actions.length > 0) {
       const responses = actions.map(({ id, response }) => ({ type: 'tool_call_response', id, response }) as const)
@@ -172,7 +172,7 @@ export class SpanContent {
     if (asked !== null) {
       const isTool = type === 'end' && kind === 'tool'
       const kept = gathered.get(place.call) ?? null
-      const value = isTool ? body.result : callersView(body as AgentEndBody | ErrorBody, kept)
+      const value = isTool ? (body.forModel ?? body.result) : callersView(body as AgentEndBody | ErrorBody, kept)
       addResponse(documentOf(this.#reading, asked.caller), { id: asked.id, value }, this.#messages)
     }
     if (kind !== 'agent') return

@@ -12,6 +12,8 @@ import type { InterruptionDraft, Spawn } from './waiting.ts'
 export interface ResultOutcome {
   readonly kind: 'result'
   readonly value: unknown
+  /** The value as a model reads it, with what a model's server said, where that differs from what everybody may read. */
+  readonly forModel?: unknown
   readonly truncated: boolean
   readonly failure: { readonly code: ErrorCode; readonly detail: string } | null
   /** The tool's own model calls: logged with the outcome, and counted. */

@@ -23,7 +23,10 @@ function tasks() {
     if (id === 't2') throw new WitanError('TASK_FINISHED', 'It is over.', { path: 'task_id', hint: 'Read its result.' })
   }
   const reach: TaskControl = {
-    find: async (_, id) => known.get(id) ?? null,
+    find: async (_, id) => {
+      const task = known.get(id)
+      return task === undefined ? null : { forModel: task, plain: task }
+    },
     async message(_, { id, wait, key }, signal) {
       refuseOver(id)
       effects.push(key)
