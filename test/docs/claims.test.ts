@@ -45,14 +45,15 @@ async function refusalOf(config: object): Promise<{ readonly message: string; re
   }
   return { message: '', hint: '' }
 }
-const noDomain = await refusalOf({ server: { domain: 'witan.example' } })
+const noTrust = await refusalOf({ federation: { trust: [] } })
+const noBudgets = await refusalOf({ federation: { budgets: [] } })
 /** The refusal of a key that is like no other names all that there are. */
 const configKeys = /Known: (.*)\./.exec((await refusalOf({ zzqqxxyyzzqqxxyy: 1 })).hint)?.[1]?.split(', ') ?? []
 const configSchema = { shape: Object.fromEntries(configKeys.map((key) => [key, true])) }
 
 /** What a page may say is missing, and how the code tells that it was built meanwhile. */
 const missing: Readonly<Record<string, () => boolean>> = {
-  'remote agents': () => has(agentSchema, 'remotes', 'address'),
+  'remote agents': () => has(agentSchema, 'remotes'),
   'MCP tools': () => has(agentSchema, 'mcp'),
   'MCP servers’ tools': () => has(agentSchema, 'mcp'),
   'knowledge search': () => has(agentSchema, 'knowledge'),
@@ -62,7 +63,8 @@ const missing: Readonly<Record<string, () => boolean>> = {
   'AI SDK and AG-UI endpoints': () => route(/ag-ui|['"`/]ui-streams?\b/i),
   'AI SDK': () => route(/['"`/]ui-streams?\b/i),
   'AG-UI': () => route(/ag-ui/i),
-  '`server.domain`': () => !/is not built in this version/.test(noDomain.message),
+  '`federation.trust`': () => !/is not built in this version/.test(noTrust.message),
+  '`federation.budgets`': () => !/is not built in this version/.test(noBudgets.message),
   'other channels': () => userSchema.shape.channel.unwrap().options.length > 1,
   'one open question at a time for a person': () => !isPlanned('E61'),
   'editing agents': () => studioPage(/edit/),

@@ -1,4 +1,4 @@
-/** Agents on other servers are not built: a key that asks for them is refused by name; nothing of it is stored or ignored. */
+/** Calling agents on other servers is not built: a key that asks for it is refused by name; nothing of it is stored or ignored. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadConfig } from '@witan/server'
@@ -54,8 +54,8 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E29] [E30] [E31] [E32] [E34] [Kb28] no chain between servers can begin or come in: agents have no address and no remotes', async () => {
-    await refused({ address: '@root@bots.example.com' }, /being called from other servers/)
+  test('[E29] [E30] [E31] [E32] [E34] [Kb28] no chain between servers can begin or come in: agents have no remotes and no demands', async () => {
+    await refused({ demands: [{ kind: 'consent_required', message: 'May I?' }] }, /demands of callers/)
     await refused({ remotes: [{ name: 'docs', address: '@docs@bots.example.com' }] }, /calling agents on other servers/)
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const chain = { hop: 1, max_hops: 1_000_000_000, is_final: false }
@@ -64,20 +64,28 @@ describe('what comes later', () => {
     assert.deepEqual((await runtime.listConversations()).items, [])
   })
 
-  test('[E22] [E30] a server has no domain, and no evidence is taken that could expire', async () => {
+  test('[E22] [E30] no issuer is trusted, and no evidence is taken that could expire', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'witan-later-'))
     const file = join(folder, 'witan.config.json')
     for (const [config, code, said] of [
       [
-        { server: { domain: 'bots.example.com' } },
+        { federation: { trust: [{ issuer: 'https://b.test', methods: ['*'], subjects: ['@*@b.test'] }] } },
         'UNKNOWN_KEY',
-        /`server\.domain`: federation between servers is not built/,
+        /`federation\.trust`: evidence of whom a caller from outside acts for is not built/,
       ],
+      [{ federation: { budgets: [] } }, 'UNKNOWN_KEY', /`federation\.budgets`: a budget .* is not built/],
     ] as const) {
       await writeFile(file, JSON.stringify(config))
       await assert.rejects(loadConfig({ file, env: {} }), { code, message: said })
     }
     await rm(folder, { recursive: true })
+    await assert.rejects(
+      createStage({ agents: [], plays: {} }).runtime.agents.save({
+        ...agent('root'),
+        access: { call: [['@*@b.test', 'for:mailto:u@example.com']] },
+      }),
+      { code: 'AGENT_INVALID', path: 'access.call.0.1', message: /`for:` or `from:`: .* not built in this version/ },
+    )
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const evidence = { on_behalf_of: ['@anna@example.com'] }
     await assert.rejects(runtime.start({ agent: 'root', prompt: 'hi', ...evidence }), { code: 'UNKNOWN_KEY' })

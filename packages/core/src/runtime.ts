@@ -7,6 +7,7 @@ import { createHealth } from './runtime/health.ts'
 import { rememberedReplies } from './runtime/idempotency.ts'
 import { startListening } from './runtime/listening.ts'
 import { keyLookup } from './runtime/keys.ts'
+import { publishedAgents } from './runtime/published.ts'
 import { createWitan } from './runtime/witan.ts'
 import type { RuntimeOptions } from './runtime/options.ts'
 import { type Parts, wire } from './runtime/wiring.ts'
@@ -31,6 +32,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
     ready,
     idempotency: rememberedReplies(parts, opened),
     keyLookup: keyLookup(parts, opened),
+    published: publishedAgents(parts, opened),
     health: createHealth(parts, opened),
     flushTraces: async (withinMs = 30_000) => (await parts.telemetry?.flush(withinMs)) ?? true,
     close: ({ tracesWithinMs = 2_000 } = {}) => {

@@ -21,3 +21,8 @@ export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
 
 // JSON and texts that may be long, without a long turn
 export { jsonText, textBytes } from './identity/json-pieces.ts'
+
+// callers from outside, and whom they reach
+export { anonymousPrincipal, isOutside, remotePrincipal } from './identity/principal.ts'
+export { mayCall } from './identity/agent-access.ts'
+export type { PublishedAgent, PublishedAgents } from './runtime/published.ts'

@@ -196,13 +196,15 @@ export const maxOutputTokensSchema = z.number().int().min(1).max(10_000_000)
 const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
 export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
-const principalName = z.string().regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255})$/)
+const principalName = z
+  .string()
+  .regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255}|@\*|anonymous)$/)
 
 const accessEntries = z
   .array(
     z.union([principalName, z.array(principalName).min(1).max(100)], {
       error:
-        'expected `user:anna`, `role:staff`, `key:ab12` or `@a@b.example`, or a list of at least one of these, which must all hold',
+        'expected `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*` or `anonymous`, or a list of at least one of these, which must all hold',
     }),
   )
   .max(1000)
@@ -211,7 +213,8 @@ const accessEntries = z
  * Who may use the agent. One entry that holds is enough; an entry that is a list holds if all of its names do.
  *
  * `call`: the principals that may start a conversation, a run or a direct run with the agent as its root. Null: every principal of
- * the database (tenant). Others get the error for an unknown agent. Delegation does not ask it: edges decide about that [E10].
+ * the database (tenant), and nobody from outside. Others get the error for an unknown agent. Delegation does not ask it: edges decide
+ * about that [E10].
  * `tools`: by the name of one of its tools, the principals in whose runs the agent may use the tool [C31].
  */
 const accessSchema = z.strictObject({
@@ -256,6 +259,11 @@ export const agentSchema = z.strictObject({
   /** Which agents may list it: null for any [F03]. */
   parents: z.array(agentId).max(1000).nullable().default(null),
   access: accessSchema.prefault({}),
+  /**
+   * Where agents and people on other servers reach it: a local part, or whole; null: nowhere. It is stored whole, as `@local@domain`
+   * [M01].
+   */
+  address: z.string().min(1).max(400).nullable().default(null),
   parameters: z.array(parameterSchema).max(100).default([]),
   queries: z.array(querySchema).max(200).default([]),
   actions: z.array(actionSchema).max(200).default([]),

@@ -8,6 +8,7 @@ interface ErrorMeaning {
 }
 
 const table = {
+  ADDRESS_INVALID: { status: 422, title: 'The address is not valid' },
   AGENT_DISABLED: { status: 409, title: 'The agent is disabled' },
   AGENT_EXISTS: { status: 409, title: 'The agent exists already' },
   AGENT_INVALID: { status: 422, title: 'The agent is not valid' },

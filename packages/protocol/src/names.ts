@@ -1,4 +1,6 @@
-/** What ids and names may be, and how those that break the rule are shown. */
+/** What ids, names and addresses may be, and how names that break the rule are shown. */
 
+export type { Address, ReadAddress, ReadPart } from './address.ts'
+export { addressOf, readAddress, readDomain, readLocal } from './address.ts'
 export type { NameKind } from './name.ts'
 export { looksLike, nameProblem, shownName } from './name.ts'

@@ -2,6 +2,7 @@
 import type { Principal, Runtime } from '@witan/core'
 import type { Hono } from 'hono'
 import type { Auth } from './auth.ts'
+import type { Federation } from './federation-config.ts'
 import type { RequestOrigin, HostPolicy } from './host.ts'
 import type { Log } from './log.ts'
 
@@ -12,6 +13,8 @@ export interface AppOptions {
   readonly hosts: HostPolicy
   readonly log: Log
   readonly stop: StopSignals
+  /** Our names and limits towards other servers; without them nothing is published. */
+  readonly federation?: Federation
   /** The folder of the built Studio. */
   readonly studio: URL
 }

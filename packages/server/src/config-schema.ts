@@ -5,6 +5,7 @@ import type { ProtocolInput } from '@witan/protocol/protocols'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { authSchema } from './auth-config.ts'
+import { domainsOfConfig, federationSchema, ownNames } from './federation-config.ts'
 import { telemetrySchema } from './telemetry-config.ts'
 import { validate } from './validate.ts'
 
@@ -89,6 +90,7 @@ export const configSchema = z.strictObject({
       allowedHosts: z.array(z.string().min(1).max(260)).max(100).default([]),
       /** Pages of these origins may call the API; none unless listed. */
       allowedOrigins: z.array(pageOrigin).max(100).default([]),
+      ...ownNames,
     })
     .prefault({}),
   store: z
@@ -127,17 +129,21 @@ export const configSchema = z.strictObject({
     .optional(),
   tools: z.array(tool).max(1000).default([]),
   telemetry: telemetrySchema,
+  federation: federationSchema,
 })
 
 /** Values of features that are not built yet, by path; they are refused by name. */
 const unbuiltKeys: Readonly<Record<string, string>> = {
-  'server.domain': 'federation between servers',
+  'federation.trust': 'evidence of whom a caller from outside acts for',
+  'federation.budgets': 'a budget for calls between servers',
 }
 
 /** Checks a configuration and fills in defaults. Throws `UNKNOWN_KEY` or `CONFIG_INVALID` with the path of the key. */
 export function parseConfig(value: unknown): z.output<typeof configSchema> {
   refuseUnbuilt(value)
-  return validate(configSchema, value, { what: 'configuration', code: 'CONFIG_INVALID' })
+  const config = validate(configSchema, value, { what: 'configuration', code: 'CONFIG_INVALID' })
+  domainsOfConfig(config.server)
+  return config
 }
 
 function refuseUnbuilt(config: unknown): void {

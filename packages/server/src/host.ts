@@ -3,12 +3,14 @@ import { WitanError } from '@witan/protocol'
 
 /**
  * The port is known only after listening, hence a function. `allowed` is `server.allowedHosts`: `name` (any port) or `name:port`.
- * `origins` is `server.allowedOrigins`: pages of these origins may call the API too. Default none.
+ * `origins` is `server.allowedOrigins`: pages of these origins may call the API too. Default none. `domains`: the domains of addresses, which
+ * are no origins of ours, since another server may have the pages of a domain.
  */
 export interface HostPolicy {
   readonly port: () => number
   readonly allowed: readonly string[]
   readonly origins?: readonly string[]
+  readonly domains?: readonly string[]
 }
 
 /** Who made a request: no page or a page of this server, or a page of a listed origin. */
@@ -32,9 +34,9 @@ export function nameOf(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }
 
-/** Throws `HOST_NOT_ALLOWED` for a `Host` that is neither loopback with our port nor listed. */
+/** Throws `HOST_NOT_ALLOWED` for a `Host` that is neither loopback with our port nor listed, nor a domain of ours. */
 export function checkHost(host: string, policy: HostPolicy): void {
-  if (isAllowed(host, policy)) return
+  if (isAllowed(host, policy) || isDomain(host, policy)) return
   throw refused('Host', host)
 }
 
@@ -65,6 +67,10 @@ export function checkOrigin(request: Request, policy: HostPolicy): RequestOrigin
 export function listedOrigin({ headers }: Request, { origins = [] }: HostPolicy): string | null {
   const origin = headers.get('origin')
   return origin !== null && origins.includes(origin) ? origin : null
+}
+
+function isDomain(host: string, { domains = [] }: HostPolicy): boolean {
+  return domains.includes(host.toLowerCase().replace(/:\d*$/, ''))
 }
 
 function isAllowed(host: string, policy: HostPolicy): boolean {

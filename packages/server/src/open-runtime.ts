@@ -10,6 +10,7 @@ import {
   sqliteStore,
 } from '@witan/core'
 import { apiKeyOf, type Config, isPostgres, sourceUrlOf, storeFile } from './config.ts'
+import { domainsOfConfig } from './federation-config.ts'
 import { telemetryOptions } from './telemetry-config.ts'
 import type { Log } from './log.ts'
 
@@ -71,6 +72,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     tools: config.tools,
     agents: config.agents,
     protocols: config.protocols,
+    domains: domainsOfConfig(config.server),
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     telemetry: telemetryOptions(config.telemetry, config.env),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),

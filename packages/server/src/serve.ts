@@ -5,6 +5,7 @@ import { createApp } from './app.ts'
 import { checkBinding } from './auth.ts'
 import { checkKeyStore } from './auth-config.ts'
 import { type Config, storeFile } from './config.ts'
+import { federationOf } from './federation-config.ts'
 import { isEveryAddress, isLoopback, nameOf } from './host.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
@@ -44,17 +45,21 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const runtime = await openRuntime(config, log)
   try {
     let port = config.server.port
+    let publicUrl = ''
     const { allowedHosts, allowedOrigins } = config.server
     const allowed = [...allowedHosts]
-    const hosts = { port: () => port, allowed, origins: allowedOrigins }
+    const federation = federationOf(config, () => publicUrl)
+    const hosts = { port: () => port, allowed, origins: allowedOrigins, domains: federation.domains }
     const auth = await openAuth(config, { runtime, port: () => port, token: options.token, log })
     const stop = createStop()
-    const app = createApp({ runtime, auth, hosts, log, stop, studio: studioFolder })
+    const app = createApp({ runtime, auth, hosts, log, stop, federation, studio: studioFolder })
     const listening = await listen(app, { host, port, log })
     port = listening.port
     const name = `${nameOf(host)}:${port}`
     if (!isLoopback(host) && !isEveryAddress(host)) allowed.push(name)
     const url = `http://${name}`
+    publicUrl = config.server.publicUrl ?? url
+    if (config.server.publicUrl !== undefined) allowed.push(new URL(publicUrl).host)
     const file = storeFile(config)
     const unannounce = file === null ? async () => undefined : await announce(file, { url, token: auth.token })
     log('info', 'listening', { url })

@@ -16,7 +16,7 @@ console.log(relative(folder, storeFile(config) ?? ''))
 
 for (const wrong of [
   { servr: {} },
-  { server: { domain: 'witan.example' } },
+  { server: { domain: 'localhost' } },
   { store: { url: 'mysql://me:secret@localhost/app' } },
 ]) {
   write(wrong)

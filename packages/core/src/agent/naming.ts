@@ -1,5 +1,6 @@
 /** The names of an agent: its id, which also names its tool, and its display name. Each identifies at most one agent [C28]. */
 import type { AgentData } from '@witan/protocol'
+import { readAddress } from '@witan/protocol/names'
 import { sameName } from '../identity/display-name.ts'
 
 /** Words for the caller and for everybody, so no agent may use them. Built-in tools contain a `_`, which ids cannot have. */
@@ -47,11 +48,13 @@ function wordsOf(agent: AgentData): readonly string[] {
   return words
 }
 
-/** The agent id that `word` refers to: `word` itself if it is an id, or the id of the agent with that display name. Otherwise `word` unchanged. */
+/** The agent id that `word` refers to: `word` itself if it is an id, or the id of the agent with that display name or address. Otherwise `word` unchanged. */
 export function idOf(word: string, agents: ReadonlyMap<string, { readonly data: AgentData }>): string {
   if (agents.has(word)) return word
   const name = sameName(word)
   if (name === '') return word
   for (const [id, { data }] of agents) if (data.name !== undefined && sameName(data.name) === name) return id
+  const read = word.startsWith('@') ? readAddress(word) : null
+  if (read?.ok === true) for (const [id, { data }] of agents) if (data.address === read.address.text) return id
   return word
 }

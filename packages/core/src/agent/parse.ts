@@ -8,6 +8,7 @@ import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues } from './definition-size.ts'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
+import { accessProblems, canonicalAccess } from './parse-access.ts'
 import { nameProblems } from './parse-names.ts'
 import { plainDefinition } from './plain-definition.ts'
 import { workflowProblems } from './parse-workflow.ts'
@@ -29,6 +30,7 @@ export function* parsingAgent(input: unknown): Pausable<AgentData> {
   yield
   if (!parsed.success) throw [...problemsOf(parsed.error, input, 1)][0] as WitanError
   for (const problem of nameProblems(parsed.data, whoIs(input))) throw problem
+  for (const problem of accessProblems(parsed.data.access, whoIs(input))) throw problem
   yield
   return yield* complete(parsed.data)
 }
@@ -49,6 +51,7 @@ export function* agentProblems(input: unknown): Pausable<readonly WitanError[]> 
     if (problems.length >= mostProblems) break
     problems.push(problem)
   }
+  if (parsed.success) problems.push(...accessProblems(parsed.data.access, whoIs(input)))
   return problems.slice(0, mostProblems)
 }
 
@@ -66,7 +69,8 @@ function* complete(parsed: AgentData): Pausable<AgentData> {
   const outputSchema = agent.outputSchema ?? (yield* samplingSchema(agent.outputSample ?? undefined))
   const actions = yield* withSchemas(agent.actions)
   const queries = yield* withSchemas(agent.queries)
-  return yield* freezing({ ...agent, actions, queries, outputSchema })
+  const access = canonicalAccess(agent.access)
+  return yield* freezing({ ...agent, access, actions, queries, outputSchema })
 }
 
 interface WithSchema {
@@ -255,12 +259,16 @@ function badTrim(path: string, issue: z.core.$ZodIssue): WitanError {
 function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanError {
   const path = issue.path.join('.')
   const name = valueAt(issue.path, input)
+  if (issue.path[0] === 'access' && /^(?:for|from):/.test(String(name))) {
+    const detail = `${who}: \`${path}\` begins with \`for:\` or \`from:\`: evidence of whom a caller acts for is not built in this version.`
+    return new WitanError('AGENT_INVALID', detail, { path, hint: 'Name the caller itself, such as `@a@b.example`.' })
+  }
   return new WitanError(
     'AGENT_INVALID',
     `${who}: \`${path}\` is \`${shownName(String(name).slice(0, 80))}\`, which is not a valid name there.`,
     {
       path,
-      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`.',
+      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*`, `anonymous`.',
     },
   )
 }
@@ -289,7 +297,7 @@ function agentJson(): z.core.JSONSchema.BaseSchema {
 /** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
 const unbuilt: Readonly<Record<string, string>> = {
   remotes: 'calling agents on other servers',
-  address: 'being called from other servers',
+  demands: 'demands of callers',
   mcp: 'calling tools of MCP servers',
 }
 

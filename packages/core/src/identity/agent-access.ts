@@ -1,7 +1,10 @@
 /** Who may call an agent directly, as a root, and in whose runs it may use which of its tools. */
-import type { Requester } from './principal.ts'
+import { isOutside, type Requester } from './principal.ts'
 
-/** Whom a list admits: `user:<id>`, `key:<id>`, an address, `role:<name>`; or a list of these that must all hold. */
+/**
+ * Whom a list admits: `user:<id>`, `key:<id>` or `role:<name>` of the database; an address, every address of a domain (`@*@b.test`), every
+ * address (`@*`), or a caller without a credential (`anonymous`); or a list of these that must all hold.
+ */
 type Entry = string | readonly string[]
 
 /** The access lists of an agent. */
@@ -10,9 +13,9 @@ interface AgentAccess {
   readonly tools?: Readonly<Record<string, readonly Entry[]>> | undefined
 }
 
-/** True if `access.call` of an agent admits a principal. Null admits everybody. */
+/** True if `access.call` of an agent admits a principal. Null admits every principal of the database, and nobody from outside [C31]. */
 export function mayCall({ call }: Pick<AgentAccess, 'call'>, principal: Requester): boolean {
-  return call === null || admits(call, principal)
+  return call === null ? !isOutside(principal) : admits(call, principal)
 }
 
 /** True if an agent may use the tool of that name in a run of this principal. Without a list everybody may. */
@@ -30,7 +33,13 @@ function admits(entries: readonly Entry[], principal: Requester): boolean {
 }
 
 const roleMark = 'role:'
+const anyAddress = '@*'
+const anyOfDomain = '@*@'
 
-function holds(name: string, { id, roles }: Requester): boolean {
-  return name.startsWith(roleMark) ? roles.includes(name.slice(roleMark.length)) : name === id
+function holds(entry: string, principal: Requester): boolean {
+  const { id, roles } = principal
+  if (entry.startsWith(roleMark)) return !isOutside(principal) && roles.includes(entry.slice(roleMark.length))
+  if (entry === id) return true
+  if (!id.startsWith('@')) return false
+  return entry === anyAddress || (entry.startsWith(anyOfDomain) && id.endsWith(entry.slice(anyAddress.length)))
 }

@@ -3,12 +3,13 @@ import type { DatabaseId } from '@witan/protocol'
 import type { Role } from '@witan/protocol/access'
 import type { RunPrincipal } from '@witan/protocol/entries'
 import type { ChangeVia } from '@witan/protocol/keys'
+import type { Address } from '@witan/protocol/names'
 
 /** What a principal may do: everything, run, answer, or only read. */
 export type { Role }
 
 /**
- * A caller within one database. `id` is for example `user:anna` or `key:ab12`. Role names other than `Role` matter only for
+ * A caller within one database. `id` is for example `user:anna` or `key:ab12`; of a caller from outside an address, or `anonymous`. Role names other than `Role` matter only for
  * access lists and for whom a question is addressed to.
  */
 export interface Principal {
@@ -31,6 +32,28 @@ export const localPrincipal: Principal = Object.freeze({
   roles: Object.freeze(['admin', 'run', 'answer', 'read'] as const),
   address: null,
 })
+
+const anonymousId = 'anonymous'
+
+/** An agent on another server, whose wire credential proved this address. It may start runs, and holds no other right here. */
+export function remotePrincipal(database: DatabaseId, { text }: Address): Principal {
+  return Object.freeze({ database, id: text, roles: Object.freeze(['run'] as const), address: text })
+}
+
+/** A caller without a credential. It may start runs, and owns none of them: all such callers have this one id. */
+export function anonymousPrincipal(database: DatabaseId): Principal {
+  return Object.freeze({ database, id: anonymousId, roles: Object.freeze(['run'] as const), address: null })
+}
+
+/** True for a caller from outside the database: one with an address for its id, or none at all. It holds no role of an access list. */
+export function isOutside({ id }: Pick<Principal, 'id'>): boolean {
+  return id.startsWith('@') || id === anonymousId
+}
+
+/** True for a caller without a credential. */
+export function isAnonymous({ id }: Pick<Principal, 'id'>): boolean {
+  return id === anonymousId
+}
 
 /** A principal as the log of its run keeps it; null for the local one, of which a log keeps nothing. */
 export function storedPrincipal(principal: Principal): RunPrincipal | null {

@@ -2,7 +2,7 @@
  * What the roles of a principal let it do in its database: `admin` everything, `read` every read, `run` what it created, `answer` what
  * is addressed to it. Whoever takes part in a conversation needs no role to read it and to speak in it.
  */
-import type { Requester, Role } from './principal.ts'
+import { isAnonymous, isOutside, type Requester, type Role } from './principal.ts'
 
 /** What somebody wants to do with a conversation and all that belongs to it: read, say something, or control and delete it. */
 export type Deed = 'read' | 'speak' | 'own'
@@ -23,11 +23,16 @@ export function personOf({ id }: Pick<Requester, 'id'>): string | null {
   return id.startsWith('user:') ? id.slice('user:'.length) : null
 }
 
-/** True if the principal may do this with a conversation. Who may speak may read, and who owns may speak. */
+/** True if the principal may do this with a conversation. Who may speak may read, and who owns may speak. An anonymous one owns nothing. */
 export function mayDo(principal: Requester, deed: Deed, { isCreator, takesPart }: Involvement): boolean {
-  if (hasRole(principal, 'admin') || (isCreator && hasRole(principal, 'run'))) return true
+  if (hasRole(principal, 'admin') || (isCreator && ownsWhatItCreates(principal))) return true
   if (deed === 'own') return false
   return takesPart || (deed === 'read' && hasRole(principal, 'read'))
+}
+
+/** False for a caller without a credential: what it creates would belong to all such callers. */
+function ownsWhatItCreates(principal: Requester): boolean {
+  return hasRole(principal, 'run') && !isAnonymous(principal)
 }
 
 /** True if the principal may read every conversation, agent and protocol of its database. */
@@ -44,18 +49,24 @@ export interface ReadLimit {
 /** Whose conversations the principal may read; null for all. */
 export function readLimitOf(principal: Requester): ReadLimit | null {
   if (readsAll(principal)) return null
-  return { createdBy: hasRole(principal, 'run') ? principal.id : null, participant: personOf(principal) }
+  return { createdBy: ownsWhatItCreates(principal) ? principal.id : null, participant: personOf(principal) }
 }
 
-/** True if something addressed to this addressee is addressed to the principal: by its id, by a role of it, or to nobody in particular. */
-export function isAddressed({ id, roles }: Requester, addressee: string | null): boolean {
+/**
+ * True if something addressed to this addressee is addressed to the principal: by its id, by a role of it, or to nobody in particular. To a
+ * caller from outside nothing else is addressed.
+ */
+export function isAddressed(principal: Requester, addressee: string | null): boolean {
   if (addressee === null) return true
+  if (isOutside(principal)) return false
+  const { id, roles } = principal
   if (addressee.startsWith('role:')) return roles.includes(addressee.slice('role:'.length))
   return id === `user:${addressee}`
 }
 
 /** Everything that `isAddressed` admits; null stands for nobody in particular. */
 export function addresseesOf(principal: Requester): readonly (string | null)[] {
+  if (isOutside(principal)) return [null]
   const person = personOf(principal)
   return [null, ...(person === null ? [] : [person]), ...principal.roles.map((role) => `role:${role}`)]
 }

@@ -41,6 +41,7 @@ import type { RevisionOption, SubAgentAssignment } from '../agent/admin/assign.t
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
+import type { PublishedAgents } from './published.ts'
 import type { RememberedReplies } from './reply-contract.ts'
 import type {
   ArtifactReader,
@@ -343,6 +344,8 @@ export interface Runtime extends Witan {
   close(options?: { readonly tracesWithinMs?: number }): Promise<void>
   /** Finds keys by their digests, in all databases: what a server checks requests with. */
   readonly keyLookup: KeyLookup
+  /** Finds the agents that are reached from outside by their addresses: what a server answers other servers with. */
+  readonly published: PublishedAgents
   /** Remembers a reply under an idempotency key, or returns the remembered reply. */
   readonly idempotency: RememberedReplies
   /**

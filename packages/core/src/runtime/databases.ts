@@ -1,5 +1,6 @@
 /** Brings the agents and protocols of the code into a database when this process first uses it. */
 import { type DatabaseId, isWitanError } from '@witan/protocol'
+import { isAddressHere } from '../agent/address.ts'
 import { seedDefinitions } from '../agent/admin/save.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
 import { localPrincipal, type Principal } from '../identity/principal.ts'
@@ -49,5 +50,13 @@ export async function seed({ agents, protocols, adminOf, report }: Definitions, 
   if (agents.length + protocols.length === 0) return
   const plain = agents.map((agent) => ('data' in agent ? (agent.data as object) : agent))
   const code = { ...localPrincipal, via: 'code' } as const
-  await seedDefinitions(adminOf(database as DatabaseId, code), { agents: plain, protocols }, report)
+  const admin = adminOf(database as DatabaseId, code)
+  const own = database === localPrincipal.database ? plain : plain.map((agent) => standing(agent, admin.domains))
+  await seedDefinitions(admin, { agents: own, protocols }, report)
+}
+
+/** An agent of the code in a further database: one that cannot have its address there stands there without it. */
+function standing(agent: object, domains: readonly string[]): object {
+  const { address } = agent as { readonly address?: unknown }
+  return typeof address === 'string' && !isAddressHere(address, domains) ? { ...agent, address: null } : agent
 }

@@ -56,6 +56,11 @@ export interface RuntimeOptions {
   readonly agents?: readonly (Agent | object)[]
   /** Protocols as data, stored when the runtime starts [T19]. */
   readonly protocols?: readonly ProtocolInput[]
+  /**
+   * The domains under which agents have addresses, each with the database that it is for. A local part alone takes the first domain of its
+   * database. Default none: no agent has an address.
+   */
+  readonly domains?: Readonly<Record<string, string>>
   /** Ceilings, which an agent can only lower. Defaults: depth 8, 500 model calls, 128 tool calls per reply. */
   readonly limits?: Partial<Ceilings>
   /** Retries of model calls; `tries: 1` disables them. `totalMs`: the time limit of one call over all its tries, and of the summary made before it; default one hour. */
@@ -91,6 +96,7 @@ const optionNames: readonly string[] = [
   'tools',
   'agents',
   'protocols',
+  'domains',
   'limits',
   'retry',
   'leaseMs',

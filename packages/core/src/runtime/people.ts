@@ -2,6 +2,7 @@
 import { type AgentData, WitanError } from '@witan/protocol'
 import { shownName } from '@witan/protocol/names'
 import type { ParticipantRequest } from '@witan/protocol/schemas'
+import { localOf } from '../agent/address.ts'
 import { takenByOthers } from '../agent/people-names.ts'
 import type { Person } from '../parameter/person.ts'
 import { peopleOf } from '../parameter/known-people.ts'
@@ -9,11 +10,14 @@ import type { Scope } from './scope.ts'
 
 /** Refuses an id of a person that an agent of the database has, or that means somebody else, or that looks like one of these. Throws `NAME_TAKEN`. */
 export function refuseTakenName({ parts, database }: Scope, id: string, path: string): void {
-  const taken = takenByOthers(id, parts.registry.current(database).agents)
+  const { agents } = parts.registry.current(database)
+  const locals = new Set([...agents.values()].map(({ data }) => localOf(data)))
+  const taken = takenByOthers(id, { has: (name) => agents.has(name) || locals.has(name) })
   if (taken === null) return
   const { name, isAgent } = taken
   const as = name === id ? '' : `looks like \`${name}\`, which `
-  const why = isAgent ? 'is the id of an agent' : 'has a meaning of its own'
+  const which = agents.has(name) ? 'id' : 'address'
+  const why = isAgent ? `is the ${which} of an agent` : 'has a meaning of its own'
   throw new WitanError('NAME_TAKEN', `\`${shownName(id.slice(0, 200))}\` ${as}${why}, so no person can have it.`, {
     path,
     hint: 'Choose another id for the person.',

@@ -25,6 +25,7 @@ import { Worker } from '../worker/worker.ts'
 import { taskControl } from './task-control.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import { auditOfDefinitions } from '../store/audit.ts'
+import { keyWithAddress } from '../store/keys.ts'
 import { contentAccess, contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
@@ -38,6 +39,7 @@ import { keepWarm } from './warm.ts'
 import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
 import { createPreparing } from './databases.ts'
+import { domainsOf } from './domains.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { telemetryOf } from './telemetry.ts'
 import { collectTools, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
@@ -57,6 +59,8 @@ export interface Parts extends CommandContext {
   /** Set from the opening of the store to its close. */
   readonly listening: { current: Listening | null }
   readonly expiry: Expiry
+  /** The database of each domain, in the order of the options. */
+  readonly domains: ReadonlyMap<string, string>
   readonly documents: WarmDocuments
   /** Loads a database, with the agents and protocols of the code in it; once. */
   prepare(database: string): Promise<void>
@@ -140,9 +144,10 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const commands: CommandContext = { env, store, warm, tracker }
   const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
   const sweepConversations = sweeper({ store, warm, hub })
-  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf })
+  const domains = domainsOf(options.domains)
+  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const rest = { agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry, metrics }
+  const rest = { domains, agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry, metrics }
   return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 
@@ -158,15 +163,20 @@ function modelChecks(
 }
 
 /** The admins of all databases: what they work with, and what they ask of the store. */
-function adminsOf(store: Store, common: Pick<AdminContext, 'registry' | 'check' | 'modelKind'>): Parts['adminOf'] {
+function adminsOf(
+  store: Store,
+  { domains, ...common }: Pick<AdminContext, 'registry' | 'check' | 'modelKind'> & Pick<Parts, 'domains'>,
+): Parts['adminOf'] {
   const one = { limit: 1, after: null, agent: null, createdBy: null }
-  const kept: Pick<AdminContext, 'records' | 'takesPart'> = {
+  const kept: Pick<AdminContext, 'records' | 'takesPart' | 'keyWithAddress'> = {
     records: tellingRecords(store),
     takesPart: async (database, participant) =>
       (await store.listConversations(database, { ...one, participant })).length > 0,
+    keyWithAddress: (database, address) => keyWithAddress(store, database, address),
   }
   return (database, principal) => ({
     ...{ database, ...common, ...kept },
+    domains: [...domains].filter(([, owner]) => owner === database).map(([domain]) => domain),
     changed: () => changedBy(principal, store.now()),
   })
 }

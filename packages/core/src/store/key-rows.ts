@@ -1,16 +1,18 @@
 /** Creates and reads API keys, whether a runtime asks or a command on the store. */
 import { type DatabaseId, WitanError } from '@witan/protocol'
 import { type ApiKey, type CreatedKey, databaseNamePattern, type KeyRequestData } from '@witan/protocol/keys'
+import { readAddress } from '@witan/protocol/names'
 import { digestOfKey } from '../identity/key.ts'
 import { randomKey } from '../identity/ids.ts'
 import { changedBy } from '../identity/changed.ts'
 import type { Principal } from '../identity/principal.ts'
+import type { AgentReading } from '../agent/records.ts'
 import { auditOf } from './audit.ts'
 import { type KeyRow, keyTable, putKey } from './keys.ts'
 import type { Records } from './record.ts'
 
 /** The part of a store that creating a key uses. */
-type KeyStore = Pick<Records, 'addRecord' | 'deleteRecord'> & { now(): number }
+type KeyStore = Pick<Records, 'addRecord' | 'deleteRecord'> & Pick<AgentReading, 'listAgents'> & { now(): number }
 
 /** A database, and who changes its keys. */
 interface KeyAdminPlace {
@@ -18,13 +20,14 @@ interface KeyAdminPlace {
   readonly principal: Principal
 }
 
-/** Creates a key in a database, and stores its digest. Nothing else ever shows the key. Throws `ID_INVALID` for a name that no database can have. */
+/** Creates a key in a database, and stores its digest. Nothing else ever shows the key. Throws `ID_INVALID` for a name that no database can have, `NAME_TAKEN` for an agent's address. */
 export async function createKey(
   store: KeyStore,
   request: KeyRequestData,
   { database, principal }: KeyAdminPlace,
 ): Promise<CreatedKey> {
   refuseBadName(database)
+  if (request.address !== null) await refuseAgentsAddress(store, database, request.address)
   const { id: holder, roles, name, address, expiresInSeconds } = request
   const changed = changedBy(principal, store.now())
   const { by, at: createdAt } = changed
@@ -42,6 +45,19 @@ export async function createKey(
 export function revokeKey(store: KeyStore, id: string, { database, principal }: KeyAdminPlace): Promise<boolean> {
   const revoked = auditOf(changedBy(principal, store.now()), { kind: 'key', name: id, action: 'revoke' })
   return store.deleteRecord(database, { table: keyTable, id: id }, [revoked])
+}
+
+/** Throws `NAME_TAKEN` for the address of an agent of the database. */
+async function refuseAgentsAddress(store: KeyStore, database: string, given: string): Promise<void> {
+  const read = readAddress(given)
+  if (!read.ok) return
+  const { text } = read.address
+  const agent = (await store.listAgents(database)).find(({ data }) => 'address' in data && data.address === text)
+  if (agent === undefined) return
+  throw new WitanError('NAME_TAKEN', `\`${text}\` is the address of agent \`${agent.id}\`.`, {
+    path: 'address',
+    hint: 'Choose another address for the key.',
+  })
 }
 
 /** Throws `ID_INVALID` for a name that no database can have. */

@@ -1,4 +1,5 @@
 /** API keys: a digest of each, never the key itself. */
+import { readAddress } from '@witan/protocol/names'
 import { type Addition, addition, defineRecord, json, type RecordRow, type Records, type RecordUse } from './record.ts'
 import type { RowPage } from './row-page.ts'
 
@@ -43,6 +44,28 @@ export async function listKeys(
 ): Promise<readonly KeyRow[]> {
   const rows = await store.listRecords(database, keyTable, page)
   return rows.map((row) => Object.assign(row, { database }))
+}
+
+/** The id of the key of a database that has this address, in canonical form; null for none. Reads all its keys, page by page. */
+export async function keyWithAddress(
+  store: Pick<Records, 'listRecords'>,
+  database: string,
+  address: string,
+): Promise<string | null> {
+  for (let after: string | null = null; ; ) {
+    const rows = await listKeys(store, database, { limit: pageSize, after })
+    const found = rows.find((row) => row.address !== null && canonical(row.address) === address)
+    if (found !== undefined) return found.id
+    after = rows.at(-1)?.id ?? null
+    if (rows.length < pageSize) return null
+  }
+}
+
+const pageSize = 500
+
+function canonical(address: string): string | null {
+  const read = readAddress(address)
+  return read.ok ? read.address.text : null
 }
 
 /** Stores a key with the records beside it. False if the database has a key of that id, or any database has its digest. */

@@ -9,6 +9,7 @@ import {
 } from '@witan/protocol'
 import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { withoutStored } from '@witan/protocol/schemas'
+import { withWholeAddress } from '../address.ts'
 import { type CheckContext, checkAll } from '../check/check.ts'
 import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
@@ -34,6 +35,10 @@ export interface AdminContext {
   modelKind(name: string): StoredAgent['modelKind']
   /** Whether a person with that id takes part in a conversation of the database. */
   takesPart(database: string, person: string): Promise<boolean>
+  /** The domains of the database, in canonical form; the first is that of a local part alone. */
+  readonly domains: readonly string[]
+  /** The id of the API key of the database with this address; null for none. */
+  keyWithAddress(database: string, address: string): Promise<string | null>
 }
 
 /** An agent in the form that readers get. */
@@ -168,7 +173,7 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
   await admin.registry.ensure(admin.database)
   const patterns = patternAllowance()
   const all = currentAgents(admin)
-  const { checked, looks, bad } = await runWithPauses(inspectAgents(inputs.agents ?? []))
+  const { checked, looks, bad } = await runWithPauses(inspectAgents(inputs.agents ?? [], admin.domains))
   const protocols = currentProtocols(admin)
   const read = await runWithPauses(inspectProtocols(inputs.protocols ?? [], patterns))
   for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
@@ -214,7 +219,7 @@ interface Inspection {
   readonly bad: readonly Finding[]
 }
 
-function* inspectAgents(inputs: readonly unknown[]): Pausable<Inspection> {
+function* inspectAgents(inputs: readonly unknown[], domains: readonly string[]): Pausable<Inspection> {
   const checked = new Map<string, AgentData>()
   const looks = new Map<string, Inspected>()
   const bad: Finding[] = []
@@ -228,11 +233,23 @@ function* inspectAgents(inputs: readonly unknown[]): Pausable<Inspection> {
     if (checked.has(look.agent.id))
       bad.push(formFinding(agent, doubleError({ name: look.agent.id, what: 'Agent', path: `agents.${index}.id` })))
     else {
-      checked.set(look.agent.id, look.agent)
-      looks.set(look.agent.id, look)
+      const [placed, problem] = inspectAddress(look.agent, domains)
+      if (problem !== null) bad.push(formFinding(agent, problem))
+      checked.set(placed.id, placed)
+      looks.set(placed.id, look)
     }
   }
   return { checked, looks, bad }
+}
+
+/** The agent with its whole address; without one, and the error, if it cannot have it. */
+function inspectAddress(agent: AgentData, domains: readonly string[]): readonly [AgentData, WitanError | null] {
+  try {
+    return [withWholeAddress(agent, domains), null]
+  } catch (error) {
+    if (!isWitanError(error)) throw error
+    return [{ ...agent, address: null }, error]
+  }
 }
 
 function formFinding(agent: string, { code, message, path, hint }: WitanError): Finding {

@@ -1,6 +1,7 @@
 /** Saves agents and protocols: parsed, checked together, and stored all or none. */
 import { type AgentData, type Finding, type StoredAgent, WitanError } from '@witan/protocol'
 import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
+import { localOf, withWholeAddress } from '../address.ts'
 import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
 import { clashes } from '../check/names.ts'
 import { checkPeers } from '../check/peers.ts'
@@ -74,7 +75,7 @@ export async function saveTogether(
   const patterns = patternAllowance()
   const parsed = {
     protocols: await runWithPauses(readProtocols(protocols, patterns)),
-    agents: await runWithPauses(readAgents(inputs)),
+    agents: (await runWithPauses(readAgents(inputs))).map((agent) => withWholeAddress(agent, admin.domains)),
     patterns,
   }
   refuseDoubles(parsed.agents.map(({ id }, index) => ({ name: id, what: 'Agent', path: `agents.${index}.id` })))
@@ -121,6 +122,10 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
     const current = rows.get(agent.id)
     refuseStale({ ...agentNamed(agent.id), known: current }, options.each?.get(agent.id) ?? options)
     if (current === undefined && options.source !== 'code') await refuseParticipant(admin, agent.id)
+    if (agent.address !== null && agent.address !== current?.data.address) {
+      await refuseKey(admin, agent.address)
+      if (options.source !== 'code') await refuseParticipant(admin, localOf(agent) ?? '', 'address')
+    }
     const warnings = refuseErrors(await checkAgent(agent, survey))
     const row = { id: agent.id, data: agent, warnings, changed }
     changes.push(await planned(admin, { known: current, row }, options))
@@ -147,16 +152,21 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
  * Refuses a new agent that would speak under the name of somebody who takes part in a conversation [C28]. Agents of the code are
  * not asked: no participant may keep a program from starting.
  */
-async function refuseParticipant(admin: AdminContext, id: string): Promise<void> {
-  if (!(await admin.takesPart(admin.database, id))) return
-  throw new WitanError(
-    'NAME_TAKEN',
-    `\`${id}\` takes part in a conversation as a person, so no agent can have that id.`,
-    {
-      path: 'id',
-      hint: 'Choose another id for the agent.',
-    },
-  )
+async function refuseParticipant(admin: AdminContext, name: string, path: 'id' | 'address' = 'id'): Promise<void> {
+  if (!(await admin.takesPart(admin.database, name))) return
+  const what = path === 'id' ? 'that id' : 'an address with that local part'
+  const detail = `\`${name}\` takes part in a conversation as a person, so no agent can have ${what}.`
+  throw new WitanError('NAME_TAKEN', detail, { path, hint: `Choose another ${path} for the agent.` })
+}
+
+/** Refuses an address that an API key of the database has: both would be known by it. */
+async function refuseKey(admin: AdminContext, address: string): Promise<void> {
+  const keyId = await admin.keyWithAddress(admin.database, address)
+  if (keyId === null) return
+  throw new WitanError('NAME_TAKEN', `The API key \`${keyId}\` has the address \`${address}\`.`, {
+    path: 'address',
+    hint: 'Choose another local part, or revoke the key.',
+  })
 }
 
 /** The agents as they will be, and what their check reads. */

@@ -6,6 +6,7 @@ import type { Protocol } from '@witan/protocol/protocols'
 import type { PatternAllowance } from '../../model/pattern.ts'
 import type { FunctionTool } from '../../tool/define-tool.ts'
 import { isAlias, knownPeople } from '../../parameter/known-people.ts'
+import { localOf, localsOf } from '../address.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { looksOfPeople, takenByOthers } from '../people-names.ts'
 import { nearest } from '../nearest.ts'
@@ -81,17 +82,20 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
 
 /** A person whose words would stand under the name of an agent, or the other way round [C28]. */
 function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
-  const alias = [...agents.keys()].find((id) => isAlias(agent, id))
+  const locals = localsOf(agents)
+  const local = localOf(agent) ?? agent.id
+  const alias = [...agents.keys(), ...locals].find((id) => isAlias(agent, id))
   const clash =
     alias === undefined ? [] : [takenName(agent, 'anonymizeUsers', { id: alias, taken: alias, isAgent: true })]
   const own = knownPeople(agent).flatMap(({ id }, index): Finding[] => {
-    const taken = takenByOthers(id, agents)
+    const taken = takenByOthers(id, { has: (name) => agents.has(name) || locals.has(name) })
     return taken === null
       ? []
       : [takenName(agent, `users.${index}.id`, { id, taken: taken.name, isAgent: taken.isAgent })]
   })
   const others = [...agents.values()].filter(
-    (other) => other.id !== agent.id && (isAlias(other, agent.id) || looksOfPeople(other).has(agent.id)),
+    (other) =>
+      other.id !== agent.id && [agent.id, local].some((name) => isAlias(other, name) || looksOfPeople(other).has(name)),
   )
   return [
     ...own,
@@ -100,7 +104,7 @@ function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
       errorAt(agent, 'id', {
         code: 'NAME_TAKEN',
         detail: `Agent \`${agent.id}\` has the name of a person that agent \`${id}\` may ask.`,
-        hint: 'Choose another id, or another name for the person.',
+        hint: 'Choose another id or address, or another name for the person.',
       }),
     ),
   ]

@@ -1,0 +1,68 @@
+/** What a configuration says about other servers. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { parseConfig } from './config-schema.ts'
+import { domainsOfConfig, federationOf, noFederation } from './federation-config.ts'
+import { checkHost, checkOrigin } from './host.ts'
+
+describe('our names', () => {
+  test('[M01] [E70] are kept in canonical form, the first domain before the others', () => {
+    const { server, federation } = parseConfig({
+      server: {
+        publicUrl: 'https://Bots.example.com/',
+        domain: 'Bücher.Example',
+        domains: { 'ACME.example': 'acme', 'more.example': 'default' },
+      },
+      federation: { defaultAgent: 'docs', resolve: { 'b.test': 'http://127.0.0.1:4802' } },
+    })
+    assert.equal(server.publicUrl, 'https://bots.example.com')
+    const domains = { 'xn--bcher-kva.example': 'default', 'acme.example': 'acme', 'more.example': 'default' }
+    assert.deepEqual(domainsOfConfig(server), domains)
+    const of = federationOf({ server, federation }, () => server.publicUrl ?? '')
+    assert.deepEqual([of.domain, of.domains, of.publicUrl()], [server.domain, Object.keys(domains), server.publicUrl])
+    assert.deepEqual([of.maxHops, of.maxOpenTasks, of.defaultAgent], [4, 64, 'docs'])
+    assert.deepEqual([noFederation.domain, noFederation.domains], [null, []])
+  })
+
+  test('that are none are refused with their place', () => {
+    for (const [config, path] of [
+      [{ server: { publicUrl: 'bots.example.com' } }, 'server.publicUrl'],
+      [{ server: { publicUrl: 'https://bots.example.com/path' } }, 'server.publicUrl'],
+      [{ server: { publicUrl: 'https://me:secret@bots.example.com' } }, 'server.publicUrl'],
+      [{ server: { publicUrl: 'ftp://bots.example.com' } }, 'server.publicUrl'],
+      [{ server: { domain: 'localhost' } }, 'server.domain'],
+      [{ server: { domain: '127.0.0.1' } }, 'server.domain'],
+      [{ server: { domain: 'bots.example.com:443' } }, 'server.domain'],
+      [{ server: { domains: { 'acme.example': 'acme' } } }, 'server.domains.acme.example'],
+      [{ server: { domain: 'a.example', domains: { 'A.example': 'acme' } } }, 'server.domains.A.example'],
+      [{ server: { domain: 'a.example', domains: { 'b.example': 'No' } } }, 'server.domains.b.example'],
+      [{ federation: { maxHops: 0 } }, 'federation.maxHops'],
+      [{ federation: { maxHops: 65 } }, 'federation.maxHops'],
+      [{ federation: { maxOpenTasks: 10_001 } }, 'federation.maxOpenTasks'],
+      [{ federation: { defaultAgent: '@docs@a.example' } }, 'federation.defaultAgent'],
+      [{ federation: { defaultAgent: 'v1' } }, 'federation.defaultAgent'],
+      [{ federation: { resolve: { 'b.test': 'b' } } }, 'federation.resolve.b.test'],
+      [{ federation: { resolve: { 'http://b.test': 'http://127.0.0.1' } } }, 'federation.resolve.http://b.test'],
+    ] as const)
+      assert.throws(
+        () => parseConfig(config),
+        (error: Error & { code?: string; path?: string }) => {
+          assert.deepEqual([error.code, error.path], ['CONFIG_INVALID', path])
+          assert.ok(!error.message.includes('secret'))
+          return true
+        },
+        JSON.stringify(config),
+      )
+  })
+
+  test('[D18] a domain is an allowed Host, but its pages are not ours', () => {
+    const policy = { port: () => 4747, allowed: ['bots.example.com'], domains: ['example.com'] }
+    for (const host of ['example.com', 'EXAMPLE.com:443', 'bots.example.com', '127.0.0.1:4747'])
+      assert.doesNotThrow(() => checkHost(host, policy), host)
+    for (const host of ['x.example.com', 'example.com.', 'evil.test'])
+      assert.throws(() => checkHost(host, policy), { code: 'HOST_NOT_ALLOWED' }, host)
+    const from = (origin: string) => new Request('http://127.0.0.1:4747/api/v1/agents', { headers: { origin } })
+    assert.equal(checkOrigin(from('https://bots.example.com'), policy), 'own')
+    assert.throws(() => checkOrigin(from('https://example.com'), policy), { code: 'HOST_NOT_ALLOWED' })
+  })
+})
