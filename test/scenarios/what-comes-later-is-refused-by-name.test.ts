@@ -54,7 +54,7 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E29] [E30] [E31] [E32] [E34] [Kb28] no chain between servers can begin or come in: agents have no remotes and no demands', async () => {
+  test('[E29] [E34] [Kb28] no chain between servers can begin or come in: agents have no remotes and no demands', async () => {
     await refused({ demands: [{ kind: 'consent_required', message: 'May I?' }] }, /demands of callers/)
     await refused({ remotes: [{ name: 'docs', address: '@docs@bots.example.com' }] }, /calling agents on other servers/)
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })

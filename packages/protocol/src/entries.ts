@@ -1,6 +1,7 @@
 /** The log's vocabulary: what entries contain, and the table that says what each reader sees of them. */
 
 export type {
+  AgentChain,
   AgentEndBody,
   AgentStartBody,
   AnsweredMessage,
@@ -15,6 +16,7 @@ export type {
   ExchangeEnds,
   ExchangeMessage,
   ExchangeStanding,
+  IncomingCall,
   KeptParts,
   LoggedToolCall,
   MessageBody,

@@ -31,6 +31,7 @@ const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
   ...{ tool: text, argument: text, count, hidden: texts },
   ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
+  ...{ caller: text, from: count, to: count },
 } satisfies Record<NoticeFact, z.ZodType>).partial().shape
 
 const ends = { protocol: text, revision: count, initiator: text, responder: text }
@@ -69,6 +70,13 @@ const agentStart = object({
   hidden: flag,
   originRunId: maybe,
   principal: object({ id: text, roles: texts, address: text.optional() }).optional(),
+  incoming: object({
+    chain: object({
+      ...{ hop: z.number().int().min(1), maxHops: z.number().int().min(1), root: maybe, path: texts },
+      assumed: z.literal(true).optional(),
+    }).optional(),
+    mentionRelay: z.literal('inline').optional(),
+  }).optional(),
   background: object({
     ...{ modelCalls: count, iterations: count.nullable(), tokens: count.nullable() },
     costUsd: z.number().nonnegative().nullable(),
@@ -108,6 +116,7 @@ const message = object({
   artificialActions: z.array(call.extend({ response: json })).optional(),
   files: files.optional(),
   id: text.optional(),
+  messageId: text.optional(),
   tasks: texts.optional(),
   forModel: text.optional(),
   exchange: exchange.optional(),

@@ -29,7 +29,10 @@ export type EntryKind = 'agent' | 'tool' | 'model' | null
 export const noticeCodes = [
   'ARGUMENT_OVERRIDE_IGNORED',
   'ARGUMENT_UNKNOWN_DROPPED',
+  'CHAIN_LOWERED',
+  'CHAIN_MISSING',
   'DELEGATE_UNAVAILABLE',
+  'EVIDENCE_DROPPED',
   'HIDDEN_VALUE_IN_TEXT',
   'HISTORY_NOT_TRIMMED',
   'MODEL_FALLBACK',

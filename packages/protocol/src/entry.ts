@@ -46,6 +46,8 @@ export interface MessageBody {
   readonly files?: readonly FileReference[]
   /** Set if somebody may wait for the reply: a model's reply lists the messages that it had read. */
   readonly id?: string
+  /** The id that its caller gave it, if it came over A2A. */
+  readonly messageId?: string
   /** The ended tasks that this message reports. No other message reports them again. */
   readonly tasks?: readonly string[]
   /** The text as a model reads it, with what a model's server said. Only where that differs. */
@@ -111,6 +113,24 @@ export interface RunPrincipal {
   /** Absent for none. */
   readonly address?: string
 }
+/** A chain of calls between servers, as it holds for a run: this is call `hop` of at most `maxHops` [M04–M06]. */
+export interface AgentChain {
+  readonly hop: number
+  readonly maxHops: number
+  /** The id that the first server gave the chain; null if nobody said one. */
+  readonly root: string | null
+  /** The addresses that the call came through, the caller last. */
+  readonly path: readonly string[]
+  /** Set if an agent called without a chain: it counts as the first hop, and no model is told [M35, M37]. */
+  readonly assumed?: true
+}
+/** How a run came from outside, over A2A. */
+export interface IncomingCall {
+  /** Absent for a person, who has no chain. */
+  readonly chain?: AgentChain
+  /** Set if the caller routes a mention at the beginning of the answer [M13]. */
+  readonly mentionRelay?: 'inline'
+}
 /** An agent call begins. `parameters` holds only what its model may see; `generated` holds what the parent's model supplied. */
 export interface AgentStartBody {
   readonly agent: string
@@ -137,6 +157,8 @@ export interface AgentStartBody {
   readonly originRunId: string | null
   /** On a root: whom the run works for, to its end. Absent for the local principal. No event shows it [C31]. */
   readonly principal?: RunPrincipal
+  /** On a root: set if it came over A2A. It holds for everything that the run does, its tasks and follow-ups included. No event shows it. */
+  readonly incoming?: IncomingCall
   /** Set if its parent does not wait for it: the call has a job of its own, and this grant. */
   readonly background?: TaskGrant
   /** Set for a hand-over: the call that handed over. The call works in that call's document and at its depth [C33]. */

@@ -9,6 +9,7 @@ interface ErrorMeaning {
 
 const table = {
   ADDRESS_INVALID: { status: 422, title: 'The address is not valid' },
+  AGENT_CHAIN_INVALID: { status: 400, title: 'The chain of calls is not valid' },
   AGENT_DISABLED: { status: 409, title: 'The agent is disabled' },
   AGENT_EXISTS: { status: 409, title: 'The agent exists already' },
   AGENT_INVALID: { status: 422, title: 'The agent is not valid' },
@@ -25,6 +26,7 @@ const table = {
   BODY_INVALID: { status: 422, title: 'The body does not fit its schema' },
   BODY_TOO_LARGE: { status: 413, title: 'The body is too large' },
   BUDGET_EXCEEDED: { status: 409, title: 'The budget of the run is spent' },
+  CHAIN_LOOP: { status: 409, title: 'The chain of calls came here before' },
   CONFIG_INVALID: { status: 500, title: 'The configuration is not valid' },
   CONTENT_TYPE_UNSUPPORTED: { status: 415, title: 'The content type is not supported' },
   CONVERSATION_AGENT_MISMATCH: { status: 409, title: 'The conversation belongs to another agent' },
@@ -90,6 +92,7 @@ const table = {
   TOOL_FAILED: { status: 500, title: 'The tool failed' },
   TOOL_NAME_TOO_LONG: { status: 422, title: 'The name of a tool is too long' },
   TOOL_TIMEOUT: { status: 504, title: 'The tool took too long' },
+  TOO_MANY_TASKS: { status: 429, title: 'The caller has too many open tasks' },
   TOOL_UNKNOWN: { status: 422, title: 'No such tool' },
   UNAUTHENTICATED: { status: 401, title: 'No valid token' },
   TRANSFER_REFUSED: { status: 409, title: 'The hand-over was refused' },

@@ -10,7 +10,13 @@ export interface NoticeFacts {
     | { readonly argument: string; readonly count?: never }
     | { readonly count: number; readonly argument?: never }
   )
+  /** The ceilings of hops: the one that came in, and ours, which holds. */
+  readonly CHAIN_LOWERED: { readonly from: number; readonly to: number }
+  /** The address of the agent that called without a chain. */
+  readonly CHAIN_MISSING: { readonly caller: string }
   readonly DELEGATE_UNAVAILABLE: { readonly tool: string }
+  /** How many pieces of evidence were not believed. */
+  readonly EVIDENCE_DROPPED: { readonly count: number }
   readonly HIDDEN_VALUE_IN_TEXT: None
   readonly HISTORY_NOT_TRIMMED: None
   /** `next` is the model that is asked instead. */

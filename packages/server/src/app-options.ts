@@ -15,6 +15,8 @@ export interface AppOptions {
   readonly stop: StopSignals
   /** Our names and limits towards other servers; without them nothing is published. */
   readonly federation?: Federation
+  /** Reads JSON of another server within the limits of outgoing requests; absent: none can be reached. */
+  readonly fetchJson?: (url: string) => Promise<unknown>
   /** The folder of the built Studio. */
   readonly studio: URL
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Hono } from 'hono'
 import { wantsPage } from './accept.ts'
+import { mountA2a } from './a2a/mount-a2a.ts'
 import type { App, AppEnv, AppOptions } from './app-options.ts'
 import { corsHeaders, preflightAnswer } from './cors.ts'
 import { checkHost, checkOrigin } from './host.ts'
@@ -44,6 +45,7 @@ export function createApp(options: AppOptions): App {
     c.set('principal', await auth.check(c.req.raw, checkOrigin(c.req.raw, hosts)))
     throw nothingAt(c.req.path)
   })
+  mountA2a(app, options)
   app.post('/sign-in', (c) => signIn(c.req.raw, options))
   app.post('/sign-out', (c) => signOut(c.req.raw, options))
   app.on(['GET', 'HEAD'], '*', async (c) => {

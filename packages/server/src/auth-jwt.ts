@@ -81,7 +81,7 @@ export function createJwtAuth(options: JwtAuthOptions): Auth {
   }
 
   return {
-    ...{ mode: 'jwt', token: null, recheckMs },
+    ...{ mode: 'jwt', token: null, issuer, recheckMs },
     check: (request, requestOrigin = 'own') =>
       admitted(bearerOf(request) ?? (requestOrigin === 'own' ? cookie.read(request) : null)),
     exchange: () => null,

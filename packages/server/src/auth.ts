@@ -16,6 +16,8 @@ export type OwnMode = 'none' | 'local'
 export interface Auth {
   readonly mode: AuthMode
   readonly token: string | null
+  /** Whose tokens it takes; absent in every mode but `jwt`. */
+  readonly issuer?: string
   /**
    * Gives the principal of a request. Rejects with `UNAUTHENTICATED` without a valid `Authorization` header, or cookie that one was
    * exchanged for, and with an error of status 503 if that cannot be found out. The cookie is for our own pages: pages of a listed origin

@@ -16,19 +16,26 @@ export interface JsonBody {
   readonly value: unknown
 }
 
+/** What a body may be besides plain JSON, and which of its values are files; by default those of a prompt. */
+interface BodyForm {
+  readonly types?: readonly string[]
+  readonly lengthOfFiles?: (body: unknown) => number
+}
+
 /**
  * Reads a body of at most `most` bytes. Throws `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`, `JSON_TOO_DEEP` or `JSON_INVALID`. An
  * empty body needs no type.
  */
-export async function readJsonBody(request: Request, most = MAX_BODY_BYTES): Promise<JsonBody> {
+export async function readJsonBody(request: Request, most = MAX_BODY_BYTES, form: BodyForm = {}): Promise<JsonBody> {
+  const { types = plainTypes, lengthOfFiles = filesOfPrompt } = form
   const length = request.headers.get('content-length')
   if (length !== null && Number(length) > most) throw tooLarge(`${length} bytes`, most)
   const typed = request.headers.get('content-type')
-  if (typed !== null) checkType(request, typed)
+  if (typed !== null) checkType(request, typed, types)
   const bytes = length === null ? await readUnknownLength(request, most) : new Uint8Array(await request.arrayBuffer())
   if (bytes.byteLength > most) throw tooLarge(`${bytes.byteLength} bytes`, most)
   if (bytes.byteLength === 0) return { bytes, value: undefined }
-  checkType(request, typed)
+  checkType(request, typed, types)
   const value = markParsed(await parseJson(bytes))
   if (bytes.byteLength <= MAX_BODY_BYTES) return { bytes, value }
   await nextTurn()
@@ -38,7 +45,7 @@ export async function readJsonBody(request: Request, most = MAX_BODY_BYTES): Pro
 }
 
 /** How long the base64 of a prompt's files is. */
-function lengthOfFiles(body: unknown): number {
+function filesOfPrompt(body: unknown): number {
   const { prompt } = (body ?? {}) as { readonly prompt?: unknown }
   let length = 0
   for (const part of Array.isArray(prompt) ? prompt : [])
@@ -95,17 +102,20 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Only plain JSON: a page of another origin cannot send that type without asking first. */
-function checkType(request: Request, type: string | null): void {
+const plainTypes: readonly string[] = ['application/json']
+
+/** Only JSON: a page of another origin cannot send such a type without asking first. */
+function checkType(request: Request, type: string | null, types: readonly string[]): void {
   const encoding = request.headers.get('content-encoding')
-  const fits = type !== null && /^\s*application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(type)
+  const [, name, rest] = /^\s*([^\s;]*)\s*(.*)$/s.exec(type ?? '') ?? []
+  const fits = types.includes(name?.toLowerCase() ?? '') && /^(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i.test(rest ?? '')
   if (fits && (encoding === null || encoding === 'identity')) return
-  const hint = 'Send `Content-Type: application/json` and no `Content-Encoding`.'
+  const hint = `Send \`Content-Type: ${types[0]}\` and no \`Content-Encoding\`.`
   const named = `\`${type?.replace(/[^\w/+.;= -]/g, '').slice(0, 80)}\``
   const got = fits ? 'an encoded body' : type === null ? 'none' : named
   throw new WitanError(
     'CONTENT_TYPE_UNSUPPORTED',
-    `The content type must be \`application/json\` in UTF-8; got ${got}.`,
+    `The content type must be \`${types.join('` or `')}\` in UTF-8; got ${got}.`,
     { hint },
   )
 }

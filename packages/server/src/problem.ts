@@ -45,6 +45,8 @@ export function problemReply(
   const hint = problem.hint ?? hints[problem.code] ?? `See ${problem.type}`
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (retryable) headers['retry-after'] = '1'
+  const later = isWitanError(error) ? error.details.retryAfterSeconds : undefined
+  if (typeof later === 'number') headers['retry-after'] = String(later)
   if (problem.code === 'UNAUTHENTICATED') {
     const realm = isWitanError(error) ? error.details.realm : undefined
     headers['www-authenticate'] = typeof realm === 'string' ? `Bearer realm="${realm}"` : 'Bearer'

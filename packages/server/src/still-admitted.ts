@@ -5,7 +5,7 @@ import type { RequestOrigin } from './host.ts'
 
 /** An open stream: who asked for it, and how it was let in. */
 interface Admitted {
-  readonly auth: Auth
+  readonly auth: Pick<Auth, 'check' | 'recheckMs'>
   readonly request: Request
   readonly requestOrigin: RequestOrigin
 }

@@ -1,6 +1,6 @@
 /** Accepts a message: the message, its run and the leased job are stored before the caller gets a reply [D4, D24]. */
 import { type ArtificialAction, WitanError } from '@witan/protocol'
-import type { CallPlace, Entry, MessageBody, ToolMode, Writable } from '@witan/protocol/entries'
+import type { CallPlace, Entry, MessageBody, NoticeBody, ToolMode, Writable } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
@@ -46,13 +46,17 @@ export interface Message {
   readonly by: Principal
   /** The tool mode of the root's call in the run that it starts; absent or null: the agent's own [T12]. */
   readonly toolMode?: ToolMode | null
+  /** The caller's own id of it. */
+  readonly messageId?: string
+  /** What a person reads of how the message came; stored if it begins a run. */
+  readonly notices?: readonly NoticeBody[]
   /** The W3C header of the request; stored only if traces are exported. */
   readonly traceparent?: string
   /** The idempotent reply to this request. */
   readonly note?: Reservation
 }
 
-type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files' | 'author'>
+type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files' | 'author' | 'messageId'>
 
 /** Starts a conversation with its first run. Null if the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
@@ -174,10 +178,16 @@ function newRun(
   const create = { kind: 'create', id: place.call, job: 'run', owner, leaseMs, at, about: fresh } as const
   // Each task is reported once, so no other writer may have reported it meanwhile.
   const last = ifLastSeq ?? (waiting === null ? null : log.sync.expectedSeq)
+  const notices = (about.message.notices ?? []).map((body) =>
+    makeEntry(
+      { type: 'notice', kind: null, body },
+      { place, job: place.call, epoch: 0, appendNo: env.ids.append(), at },
+    ),
+  )
   const append: Writable<Append> = {
     database: state.database,
     conversation: state.id,
-    entries,
+    entries: notices.length === 0 ? entries : [...entries, ...notices],
     jobs: [create],
     messageAt: at,
   }
@@ -198,7 +208,8 @@ export function messageEntry(
   return makeEntry({ type: 'message', kind: null, body }, { ...at, place, epoch: 0, appendNo: env.ids.append() })
 }
 
-function messageBody(env: Environment, { text, artificialActions, files, author, traceparent }: Words): MessageBody {
+function messageBody(env: Environment, words: Words): MessageBody {
+  const { text, artificialActions, files, author, traceparent, messageId } = words
   const body: Writable<MessageBody> =
     author === undefined ? { author: 'user', text } : { author, authorKind: 'user', text }
   if (artificialActions.length > 0)
@@ -209,6 +220,7 @@ function messageBody(env: Environment, { text, artificialActions, files, author,
       response: response ?? null,
     }))
   if (files !== undefined) body.files = files
+  if (messageId !== undefined) body.messageId = messageId
   const from = env.traceparent === null ? null : readTraceparent(traceparent ?? '')
   if (from !== null) body.traceparent = traceparentOf(from)
   return body

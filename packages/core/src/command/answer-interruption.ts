@@ -104,8 +104,7 @@ function isFor(
   { kind }: Answering,
   { by, ...involvement }: Involvement & Pick<AnsweringAll, 'by'>,
 ): boolean {
-  const { addressee } = view
-  return (kind === undefined || kind === view.kind) && mayAnswer(by, { addressee, ...involvement })
+  return (kind === undefined || kind === view.kind) && mayAnswer(by, { ...view, ...involvement })
 }
 
 /** The waiting call in this process's fold. */

@@ -167,7 +167,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     const { agent } = call
     state.run = newRun(call, {
       tree: agent,
-      principal: principalOf(state.database, body.principal),
+      principal: principalOf(state.database, body.principal, body.incoming),
       revisions: body.revisions,
       grant: null,
       account: state.spent,

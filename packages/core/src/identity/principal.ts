@@ -1,7 +1,7 @@
 /** The caller of a request, and whom a run works for. */
 import type { DatabaseId } from '@witan/protocol'
 import type { Role } from '@witan/protocol/access'
-import type { RunPrincipal } from '@witan/protocol/entries'
+import type { IncomingCall, RunPrincipal } from '@witan/protocol/entries'
 import type { ChangeVia } from '@witan/protocol/keys'
 import type { Address } from '@witan/protocol/names'
 
@@ -20,6 +20,8 @@ export interface Principal {
   readonly address: string | null
   /** How the caller was known, for the audit; absent for this machine itself. It grants nothing. */
   readonly via?: ChangeVia
+  /** How it calls, if it calls over A2A: what holds for the runs that it starts. It grants nothing. */
+  readonly incoming?: IncomingCall
 }
 
 /** The part of a principal that its rights depend on. */
@@ -65,18 +67,25 @@ export function storedPrincipal(principal: Principal): RunPrincipal | null {
   return { id, roles: [...roles], ...(address === null ? {} : { address }) }
 }
 
-/** The principal that the log of a run keeps, frozen. */
-export function principalOf(database: string, stored: RunPrincipal | undefined): Principal {
-  if (stored === undefined && database === localPrincipal.database) return localPrincipal
+/** The principal that the log of a run keeps, frozen, and how it called. */
+export function principalOf(
+  database: string,
+  stored: RunPrincipal | undefined,
+  incoming: IncomingCall | undefined,
+): Principal {
+  const isPlain = stored === undefined && incoming === undefined
+  if (isPlain && database === localPrincipal.database) return localPrincipal
   const { id, roles } = stored ?? localPrincipal
   const address = stored?.address ?? null
-  return Object.freeze({ database: database as DatabaseId, id, roles: Object.freeze([...roles]), address })
+  const principal = { database: database as DatabaseId, id, roles: Object.freeze([...roles]), address }
+  return Object.freeze(incoming === undefined ? principal : { ...principal, incoming: Object.freeze(incoming) })
 }
 
-/** True if two runs work for the same principal, with the same roles. */
+/** True if two runs work for the same principal, with the same roles, and came in the same way. */
 export function isSamePrincipal(one: Principal, other: Principal): boolean {
   if (one === other) return true
   const { id, roles, address } = one
   const isEqual = id === other.id && address === other.address && roles.length === other.roles.length
-  return isEqual && roles.every((role, index) => role === other.roles[index])
+  if (!isEqual || !roles.every((role, index) => role === other.roles[index])) return false
+  return one.incoming === other.incoming || JSON.stringify(one.incoming) === JSON.stringify(other.incoming)
 }

@@ -1,24 +1,32 @@
 /** Who may answer an interruption, and who may see it. */
-import type { Requester } from '../identity/principal.ts'
+import type { InterruptionKind } from '@witan/protocol'
+import { isAnonymous, isOutside, type Requester } from '../identity/principal.ts'
 import { hasRole, type Involvement, isAddressed, mayDo, personOf } from '../identity/rights.ts'
 
-/** Its addressee, and what connects the principal with its conversation. */
+/** What it is, its addressee, and what connects the principal with its conversation. */
 interface Waiting extends Involvement {
+  readonly kind: InterruptionKind
   readonly addressee: string | null
 }
 
 /**
  * Those to whom it is addressed, or everybody without an addressee: with the role `answer`, with `run` in a conversation of their own,
- * or as a person who takes part and is addressed by id. An `admin` may answer all.
+ * or as a person who takes part and is addressed by id. An `admin` may answer all. A caller from outside answers questions and actions of its
+ * own conversations, and nothing else: never an approval.
  */
-export function mayAnswer(principal: Requester, { addressee, isCreator, takesPart }: Waiting): boolean {
+export function mayAnswer(principal: Requester, { kind, addressee, isCreator, takesPart }: Waiting): boolean {
+  const owns = isCreator && hasRole(principal, 'run') && !isAnonymous(principal)
+  if (isOutside(principal)) return owns && addressee === null && outsideKinds.includes(kind)
   if (hasRole(principal, 'admin')) return true
   if (!isAddressed(principal, addressee)) return false
-  if (hasRole(principal, 'answer') || (isCreator && hasRole(principal, 'run'))) return true
+  if (hasRole(principal, 'answer') || owns) return true
   return takesPart && addressee !== null && addressee === personOf(principal)
 }
 
+/** What a caller from outside is asked. */
+export const outsideKinds: readonly InterruptionKind[] = ['question', 'action']
+
 /** Everybody who may answer it, or may read its conversation. */
 export function mayKnow(principal: Requester, waiting: Waiting): boolean {
-  return mayDo(principal, 'read', waiting) || mayAnswer(principal, waiting)
+  return (mayDo(principal, 'read', waiting) && !isOutside(principal)) || mayAnswer(principal, waiting)
 }

@@ -70,6 +70,7 @@ export function runEntries(
   if (shown.hiddenParameters !== undefined) body.hiddenParameters = shown.hiddenParameters
   if (toolMode !== null) body.overrides = { toolMode }
   if (worksFor !== null) body.principal = worksFor
+  if (principal.incoming !== undefined) body.incoming = principal.incoming
   const start: EntryContent = { type: 'start', kind: 'agent', body }
   const at = env.clock.now()
   const entries = messages.map((body, index): Entry => {

@@ -30,7 +30,8 @@ interface InterruptionRequest {
 function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): void {
   const { env, log } = job
   const { addressee = null, terms = null, ...prompt } = draft
-  const { interruptionExpiresInSeconds: seconds, id: agent } = toolCall.owner.agent
+  const { id: agent } = toolCall.owner.agent
+  const seconds = expirySeconds(toolCall, job)
   const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
   const view = {
     ...prompt,
@@ -61,6 +62,14 @@ function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): 
   }
   recordRows(job, { open: row })
   if (expiresAt !== null) env.expireAt(expiresAt)
+}
+
+const daySeconds = 86_400
+
+/** What the agent says; a run that came over A2A waits for a day where it says nothing, since its caller may be gone for good. */
+function expirySeconds({ owner }: ToolCall, { run }: Job): number | null {
+  const { interruptionExpiresInSeconds: seconds } = owner.agent
+  return seconds ?? (run.principal.incoming === undefined ? null : daySeconds)
 }
 
 function boundValues({ owner }: ToolCall): Record<string, unknown> {

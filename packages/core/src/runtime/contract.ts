@@ -1,4 +1,5 @@
 /** The public interface of a runtime: what the library, the server and the command line call. */
+import type { NoticeBody } from '@witan/protocol/entries'
 import type { AuditEntry } from '@witan/protocol/keys'
 import type { AuditQuery } from './list-audit.ts'
 import type {
@@ -42,6 +43,7 @@ import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
 import type { PublishedAgents } from './published.ts'
+import type { OwnRuns } from './own-runs.ts'
 import type { RememberedReplies } from './reply-contract.ts'
 import type {
   ArtifactReader,
@@ -300,6 +302,8 @@ export interface Witan {
    */
   metrics(): Promise<string>
   readonly tasks: TaskControls
+  /** The runs of the conversations that this principal began itself. */
+  readonly ownRuns: OwnRuns
   /** One page of stored events. Throws `EVENT_ID_AHEAD`. */
   readEvents(conversationId: string, filter?: EventPageOptions): Promise<EventPage>
   /**
@@ -365,6 +369,10 @@ export interface NoteOption {
   readonly note?: Reservation
   /** The W3C header `traceparent` of the request: if traces are exported, the run's is linked to the span that it names. */
   readonly traceparent?: string
+  /** The caller's own id of its message, which the log keeps with it. */
+  readonly messageId?: string
+  /** What a person reads of how the message came, if it begins a run. */
+  readonly notices?: readonly NoticeBody[]
 }
 
 export type { SubAgentAssignment }

@@ -29,7 +29,7 @@ export function rememberedReplies(parts: Parts, ready: () => Promise<void>): Rem
         })
       }
       if (known.status === null || known.body === null) {
-        if (known.note !== null && (await rests(store, database, known.note)))
+        if (known.note !== null && (scope.joins === true || (await rests(store, database, known.note))))
           return { state: 'noted', reservation: { key: row.key, at: known.at }, runId: known.note }
         throw new WitanError('IN_PROGRESS', `The first request with this ${scope.name} is under way.`, {
           path: scope.name,

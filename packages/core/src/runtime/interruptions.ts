@@ -12,7 +12,7 @@ import {
 } from '@witan/protocol'
 import { answerOne } from '../command/answer-interruption.ts'
 import { frozen, ownCopy } from '../identity/frozen.ts'
-import type { Principal } from '../identity/principal.ts'
+import { isOutside, type Principal } from '../identity/principal.ts'
 import { addresseesOf, hasRole, type Involvement, readLimitOf } from '../identity/rights.ts'
 import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
 import { plainBody } from './body.ts'
@@ -35,7 +35,7 @@ import type { Answer } from '../tool/tool.ts'
 function presentInterruption(principal: Principal, row: InterruptionRow, involvement: Involvement): Interruption {
   const createdAt = new Date(row.createdAt).toISOString()
   const view: Interruption = { ...frozen(row.view), conversationId: row.conversation, createdAt }
-  if (view.kind !== 'action' || !mayAnswer(principal, { addressee: view.addressee, ...involvement })) return view
+  if (view.kind !== 'action' || !mayAnswer(principal, { ...view, ...involvement }) || isOutside(principal)) return view
   return { ...view, arguments: { ...view.arguments, ...frozen(row.bound) } }
 }
 
@@ -110,7 +110,7 @@ export async function listInterruptions(scope: Scope, options: InterruptionFilte
   await refuseForeignCursor(scope, options, async (id) => {
     const row = await parts.store.getInterruption(database, id)
     if (row === null) return false
-    return mayKnow(principal, { addressee: row.view.addressee, ...(await involvement(row.conversation)) })
+    return mayKnow(principal, { ...row.view, ...(await involvement(row.conversation)) })
   })
   const wanted = {
     ...{ state: options.state ?? null, conversation: null },

@@ -35,4 +35,6 @@ export interface IdempotencyScope {
   /** Where the key was found: the header `Idempotency-Key`, or the field of a body. */
   readonly name: string
   readonly digest: string
+  /** A repeat joins the run that the first request started while it is at work too, and need not wait until it rests. */
+  readonly joins?: boolean
 }

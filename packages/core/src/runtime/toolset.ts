@@ -1,6 +1,7 @@
 /** The tools of an agent call, assembled from the sources of each kind. */
 import { WitanError } from '@witan/protocol'
 import type { Agent } from '../agent/define-agent.ts'
+import { chainLines } from '../identity/chain.ts'
 import { agentTools } from '../edge/agent-tool.ts'
 import { backgroundTools } from '../edge/background.ts'
 import { subAgentTools } from '../edge/sub-agent.ts'
@@ -76,6 +77,15 @@ export function toolsetOf(source: ToolSource): (caller: Caller) => Toolset {
     const tools = new Map<string, Tool>()
     for (const tool of source(caller)) tools.set(tool.name, tool)
     return tools
+  }
+}
+
+/** The lines of an agent's system message that come from no tool: of its protocols, and then of the chain that its run came with. */
+export function guidanceOf(protocols: (caller: Caller) => readonly string[]): (caller: Caller) => readonly string[] {
+  return (caller) => {
+    const { incoming } = caller.principal
+    const lines = protocols(caller)
+    return incoming === undefined ? lines : [...lines, ...chainLines(incoming, caller.lineage.length === 1)]
   }
 }
 

@@ -42,7 +42,7 @@ import { createPreparing } from './databases.ts'
 import { domainsOf } from './domains.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { telemetryOf } from './telemetry.ts'
-import { collectTools, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
+import { collectTools, guidanceOf, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
 
 /** The connected parts. */
 export interface Parts extends CommandContext {
@@ -112,7 +112,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     toolset: toolsetOf(
       toolSourcesOf({ tools, sources, find, protocol, exists, control, agents, report: (error) => env.report(error) }),
     ),
-    guidance: peerLines({ protocol }),
+    guidance: guidanceOf(peerLines({ protocol })),
     pin: (database, id) => registry.current(database).agents.get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),

@@ -19,6 +19,7 @@ import { protocolAdmin } from './protocols.ts'
 import { exportConversation } from './export/conversation-export.ts'
 import { jobRow } from './reach.ts'
 import type { Scope } from './scope.ts'
+import { ownRuns } from './own-runs.ts'
 import { taskControls } from './tasks.ts'
 import { readMetrics } from './read-metrics.ts'
 import { listAudit } from './list-audit.ts'
@@ -70,6 +71,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     audit: (query = {}) => ready().then(() => listAudit(scope, query)),
     usage: (query) => ready().then(() => listUsage(scope, query)),
     tasks: taskControls(scope),
+    ownRuns: ownRuns(scope),
     getRun: (id) => ready().then(() => getRun(scope, id)),
     getExchanges: (id) => ready().then(() => getExchanges(scope, id)),
     getDiagram: (id) => ready().then(() => getDiagram(scope, id)),

@@ -222,6 +222,15 @@ export interface InterruptionReader extends ReadLimit {
   readonly addressees: readonly (string | null)[]
 }
 
+/** Which runs of a principal a list wants: of one agent, of one conversation, live or not, in one status; null for all. */
+export interface RunsOf {
+  readonly createdBy: string
+  readonly agent: string | null
+  readonly conversation: string | null
+  readonly live: boolean | null
+  readonly status: JobStatus | null
+}
+
 /** A job that is still owned. `wake` is set if another writer appended entries for it. */
 export interface HeldJob {
   readonly id: string
@@ -326,6 +335,13 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
     database: string,
     page: RowPage & { readonly live: boolean | null; readonly of?: ReadLimit | null },
   ): Promise<readonly JobRow[]>
+  /**
+   * Runs of the conversations that a principal created, newest first by `createdAt`. The cost of a page does not grow with the runs of
+   * others.
+   */
+  listRunsOf(database: string, page: RowPage & RunsOf): Promise<readonly JobRow[]>
+  /** How many of its runs are live, counted up to `most`. The cost does not grow with ended runs. */
+  countLiveRunsOf(database: string, createdBy: string, most: number): Promise<number>
   /** Claims jobs that have no owner and `wake` set, or whose lease has lapsed. Each gets the owner, the next epoch and one more attempt. */
   claimJobs(claim: {
     readonly owner: string

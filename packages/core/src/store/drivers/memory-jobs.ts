@@ -7,7 +7,16 @@ import { copyOf, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.t
 
 type JobMethods = Pick<
   Store,
-  'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'
+  | 'getJob'
+  | 'listJobs'
+  | 'listRuns'
+  | 'countRuns'
+  | 'listTasks'
+  | 'listRunsOf'
+  | 'countLiveRunsOf'
+  | 'claimJobs'
+  | 'heartbeat'
+  | 'releaseJobs'
 >
 
 /** The methods of a store that are about jobs. */
@@ -39,6 +48,28 @@ export function jobMethods(access: MemoryAccess): JobMethods {
       const start = startOf(all, after, ({ id }) => id)
       const wanted = all.slice(start).filter(({ endedAt }) => live === null || live === (endedAt === null))
       return wanted.slice(0, limit).map((job) => ({ ...job }))
+    },
+    async listRunsOf(database, { limit, after, createdBy, agent, conversation, live, status }) {
+      const own = [...tablesOf(memory, database).conversations.values()].filter(
+        ({ row }) => row.createdBy === createdBy && (agent ?? row.agent) === row.agent,
+      )
+      const within = conversation === null ? own : own.filter(({ row }) => row.id === conversation)
+      const all = within.flatMap(({ runs }) => runs).sort(newestFirst)
+      const start = startOf(all, after, ({ id }) => id)
+      const wanted = all
+        .slice(start)
+        .filter((job) => (live === null || live === (job.endedAt === null)) && (status ?? job.status) === job.status)
+      return wanted.slice(0, limit).map((job) => ({ ...job }))
+    },
+    async countLiveRunsOf(database, createdBy, most) {
+      const { conversations } = tablesOf(memory, database)
+      let count = 0
+      for (const job of memory.live) {
+        if (count === most) break
+        if (job.database !== database || job.kind !== 'run') continue
+        if (conversations.get(job.conversation)?.row.createdBy === createdBy) count += 1
+      }
+      return count
     },
     async claimJobs({ owner, leaseMs, limit }) {
       const now = memory.now()

@@ -8,7 +8,10 @@ import { conversationOfKey, countRuns, endOfRunKeys, takeJob } from './sqlite-jo
 import { jobOf, jobOfTuple, type StoredJob, storedJob } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
-type ReadMethods = Pick<Store, 'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks'>
+type ReadMethods = Pick<
+  Store,
+  'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | 'listRunsOf' | 'countLiveRunsOf'
+>
 type LeaseMethods = Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs'>
 
 /** The methods of a store that are about jobs. */
@@ -54,6 +57,23 @@ function readMethods(session: SqliteSession): ReadMethods {
         const sql = live === null ? listTasksOf : live ? listLiveTasksOf : listEndedTasksOf
         return someTuples(bound, sql, ...range, of.createdBy, of.participant).map(jobOfTuple)
       }),
+    ...runsOfMethods(session),
+  }
+}
+
+/** The methods of `readMethods` that are about the runs of one principal. */
+function runsOfMethods(session: SqliteSession): Pick<ReadMethods, 'listRunsOf' | 'countLiveRunsOf'> {
+  return {
+    listRunsOf: (database, { limit, after, bound, createdBy, agent, conversation, live, status }) =>
+      session.read(({ get, someTuples }) => {
+        const last = after === null ? null : pageStart(get(jobSql.findJob, database, after))
+        const range = [database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit] as const
+        const isLive = live === null ? null : Number(live)
+        const wanted = [createdBy, agent, conversation, status, isLive] as const
+        return someTuples(bound, jobSql.listRunsOf, ...range, ...wanted).map(jobOfTuple)
+      }),
+    countLiveRunsOf: (database, createdBy, most) =>
+      session.read(({ get }) => get(jobSql.countLiveRunsOf, database, createdBy, most)?.count as number),
   }
 }
 

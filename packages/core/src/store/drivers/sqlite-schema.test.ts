@@ -249,7 +249,7 @@ test('every statement that runs again and again finds its rows by an index', (co
     for (const one of [sql].flat(2)) {
       const plan = db.prepare(`explain query plan ${one}`).all() as { detail: string }[]
       const isScan = ({ detail }: { detail: string }) =>
-        /^SCAN (?!CONSTANT ROW|json_each|v$|jobs USING INDEX woken_jobs)/.test(detail) // `v`: the conversations of a reader
+        /^SCAN (?!CONSTANT ROW|json_each|v$|jobs USING INDEX woken_jobs|j USING INDEX live_jobs)/.test(detail) // `v`: the conversations of a reader
       for (const { detail } of plan.filter(isScan)) scans.push(`${name}: ${detail}`)
     }
   }
@@ -268,7 +268,12 @@ test('every statement that runs again and again finds its rows by an index', (co
     detailOf(interruptionSql.listInterruptionsSeenByState),
     /INDEX interruptions_by_state \(database=\? AND state=/,
   )
-  for (const sql of [logSql.listConversationsOf, jobSql.listTasksOf, interruptionSql.listInterruptionsReached]) {
+  for (const sql of [
+    logSql.listConversationsOf,
+    jobSql.listTasksOf,
+    jobSql.listRunsOf,
+    interruptionSql.listInterruptionsReached,
+  ]) {
     assert.match(detailOf(sql), /INDEX conversations_by_maker \(database=\? AND created_by=/)
     assert.match(detailOf(sql), /INDEX participants_by_user \(database=\? AND user=/)
   }

@@ -34,6 +34,19 @@ where j.key in (
 order by j.created_at desc, j.id desc
 limit ?4`
 
+/**
+ * Runs of conversations that `?5` created: of the agent `?6`, of the conversation `?7`, in the status `?8`, and live or ended by `?9`; null
+ * for all.
+ */
+const listRunsOf = `${selectJob}
+where j.key in (
+  select t.key from (${conversationsOf('?5', 'null')}) v
+  join jobs t on t.key >= v.number * 1048576 and t.key < v.number * 1048576 + 524288
+) and (?6 is null or c.agent = ?6) and (?7 is null or c.id = ?7) and (?8 is null or j.status = ?8)
+  and (?9 is null or (j.ended_at is null) = ?9) and (j.created_at, j.id) < (?2, ?3)
+order by j.created_at desc, j.id desc
+limit ?4`
+
 const isLive = ' and j.ended_at is null'
 const isEnded = ' and j.ended_at is not null'
 
@@ -68,6 +81,11 @@ limit ?3`,
   listTasksOf: listTasksOf(''),
   listLiveTasksOf: listTasksOf(isLive),
   listEndedTasksOf: listTasksOf(isEnded),
+  listRunsOf,
+  countLiveRunsOf: `
+select count(*) as count from (
+  select 1 from jobs j indexed by live_jobs join conversations c on c.number = j.key >> 20
+  where j.ended_at is null and j.kind = 'run' and j.database = ?1 and c.created_by = ?2 limit ?3) v`,
   /** The keys of the latest run and the latest task of a conversation. */
   latestRun: `select ${latestRun('?1')}`,
   latestTask: 'select max(key) from jobs where key >= ?1 * 1048576 + 524288 and key < (?1 + 1) * 1048576',

@@ -320,6 +320,9 @@ from conversations c order by c.number desc limit 1;
 /** Logs have entries from here on that earlier versions do not know. */
 const noReplies = 'select 1'
 
+/** A run may come over A2A, with a chain that holds for its tasks and follow-ups too. Earlier versions would drop it. */
+const incomingCalls = 'select 1'
+
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
@@ -354,6 +357,7 @@ const steps: readonly string[] = [
   changed,
   unlinked,
   noReplies,
+  incomingCalls,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

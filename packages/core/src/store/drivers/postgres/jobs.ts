@@ -1,6 +1,6 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
 import { pageStart } from '../../cursor.ts'
-import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
+import { jobSql, listRunsOf as runsSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
 import type { RowPage } from '../../row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
@@ -13,7 +13,16 @@ import { restored, stored } from './text.ts'
 
 type JobMethods = Pick<
   Store,
-  'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | 'claimJobs' | 'heartbeat' | 'releaseJobs'
+  | 'getJob'
+  | 'listJobs'
+  | 'listRuns'
+  | 'countRuns'
+  | 'listTasks'
+  | 'listRunsOf'
+  | 'countLiveRunsOf'
+  | 'claimJobs'
+  | 'heartbeat'
+  | 'releaseJobs'
 >
 
 /** The methods of a store that are about jobs. */
@@ -34,6 +43,12 @@ export function jobMethods(session: PostgresSession, notifications: Notification
       return rows[0]?.count as number
     },
     listTasks: (database, page) => listTasks(session, database, page),
+    listRunsOf: (database, page) => listRunsOf(session, database, page),
+    async countLiveRunsOf(database, createdBy, most) {
+      const query = [jobSql.countLiveRunsOf, stored(database), stored(createdBy), most] as const
+      const [rows = []] = await session.read(database, query)
+      return rows[0]?.count as number
+    },
     async claimJobs({ owner, leaseMs, limit }) {
       const values = [stored(owner), Math.trunc(leaseMs), limit, migrations.length] as const
       const rows = await asWorker(session, [workerSql.claimJobs, ...values])
@@ -85,6 +100,18 @@ async function listTasks(session: PostgresSession, database: string, page: Param
   const reading = of === null ? [] : [of.createdBy, of.participant].map((one) => (one === null ? null : stored(one)))
   const range = [at, place as number, stored(after ?? ''), limit] as const
   const query = [tasksSql(live, of !== null), ...range, ...reading] as const
+  const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
+  return rows.map(jobRow)
+}
+
+async function listRunsOf(session: PostgresSession, database: string, page: Parameters<Store['listRunsOf']>[1]) {
+  const { limit, after, bound, createdBy, agent, conversation, live, status } = page
+  const at = stored(database)
+  const last = after === null ? null : await session.read(database, [jobSql.runTime, at, stored(after)])
+  const place = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).created_at
+  const orNull = (text: string | null): string | null => (text === null ? null : stored(text))
+  const range = [at, place as number, stored(after ?? ''), limit] as const
+  const query = [runsSql, ...range, stored(createdBy), orNull(agent), orNull(conversation), status, live] as const
   const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
   return rows.map(jobRow)
 }

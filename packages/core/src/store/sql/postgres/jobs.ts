@@ -21,6 +21,11 @@ export const jobSql = {
   listRuns: `${jobs}
 where j.database = $1 and j.conversation = $2 and j.kind = 'run' and j.number < $3 order by j.number desc limit $4`,
   countRuns: `select count(*) from {s}.jobs where database = $1 and conversation = $2 and kind = 'run'`,
+  runTime: `select created_at from {s}.jobs where database = $1 and id = $2 and kind = 'run'`,
+  countLiveRunsOf: `
+select count(*) from (
+  select 1 from {s}.jobs j join {s}.conversations c on c.database = j.database and c.id = j.conversation
+  where j.database = $1 and j.ended_at is null and j.kind = 'run' and c.created_by = $2 limit $3) q`,
   taskPlace: `select created_at from {s}.jobs where database = $1 and id = $2 and kind = 'task'`,
 } as const
 
@@ -35,6 +40,16 @@ export function listTasks(live: boolean | null, isReached: boolean): string {
 where j.database = $1 and j.kind = 'task'${isLive} and (j.created_at, j.id) < ($2, $3)${reached}
 order by j.created_at desc, j.id desc limit $4`
 }
+
+/**
+ * Runs of conversations that `$5` created, before the place `($2, $3)`, newest first: of the agent `$6`, of the conversation `$7`, in the
+ * status `$8`, and live or ended by `$9`; null for all.
+ */
+export const listRunsOf = `${jobs} join {s}.conversations c on c.database = j.database and c.id = j.conversation
+where j.database = $1 and c.created_by = $5 and j.kind = 'run' and (j.created_at, j.id) < ($2, $3)
+  and ($6::text is null or c.agent = $6) and ($7::text is null or c.id = $7) and ($8::text is null or j.status = $8)
+  and ($9::boolean is null or (j.ended_at is null) = $9)
+order by j.created_at desc, j.id desc limit $4`
 
 /** Table-wide statements of the worker role; `$1` is the owner. */
 export const workerSql = {

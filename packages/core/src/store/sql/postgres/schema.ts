@@ -290,6 +290,9 @@ const unlinked = 'select 1'
 /** A model call without a reply is an entry from here on, which earlier versions would take for something else. */
 const noReplies = 'select 1'
 
+/** A run may come over A2A, with a chain that holds for its tasks and follow-ups too. Earlier versions would drop it. */
+const incomingCalls = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -318,6 +321,7 @@ const steps: readonly Migration[] = [
   { sql: changed, worksFrom: 15 },
   { sql: unlinked, worksFrom: 15 },
   { sql: noReplies, worksFrom: 17 },
+  { sql: incomingCalls, worksFrom: 18 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */

@@ -1,0 +1,224 @@
+/** The runs of the conversations that a principal began itself, as a caller from outside follows them. */
+import type { Event, Interruption, RunLine, RunResult } from '@witan/protocol'
+import type { Entry } from '@witan/protocol/entries'
+import { entriesOfRun } from '../conversation/copy-log.ts'
+import { entriesOf } from '../conversation/warm-conversations.ts'
+import { tail } from '../event/tail.ts'
+import { channelOf } from '../identity/channel.ts'
+import { frozen } from '../identity/frozen.ts'
+import { notFound } from '../identity/not-found.ts'
+import type { ReadBound } from '../store/row-page.ts'
+import type { ConversationRow, JobRow, RunsOf } from '../store/store.ts'
+import { outsideKinds } from '../interruption/may-answer.ts'
+import { runStatus } from './jobs.ts'
+import { type Page, type PageOptions, rowPage } from './page.ts'
+import { eventFor } from './reader-errors.ts'
+import type { Scope } from './scope.ts'
+
+/** What the caller of a run may be asked: a question or an action that is for nobody in particular, without bound values. */
+export type Asked = Extract<Interruption, { readonly kind: 'question' | 'action' }>
+
+/** A run as its caller follows it. */
+export interface OwnRun {
+  readonly runId: string
+  readonly conversationId: string
+  readonly agent: string
+  readonly status: RunLine['status']
+  /** Since when it has this status. */
+  readonly changedAt: number
+  /** The last result; null while it works. */
+  readonly result: Pick<RunResult, 'text' | 'output' | 'error'> | null
+  /** What waits for the caller; empty unless it waits. */
+  readonly asked: readonly Asked[]
+}
+
+/** What was said between a run and its caller, in order. */
+export type OwnMessage =
+  | { readonly by: 'caller'; readonly seq: number; readonly id: string | null; readonly text: string }
+  | {
+      readonly by: 'caller'
+      readonly seq: number
+      readonly id: null
+      readonly answerTo: string
+      readonly answer: unknown
+    }
+  | { readonly by: 'agent'; readonly seq: number; readonly asked: Asked }
+
+/** Selects runs; what is absent selects all. */
+export interface OwnRunFilter extends PageOptions {
+  readonly agent?: string
+  readonly conversation?: string
+  readonly live?: boolean
+  readonly status?: Exclude<RunLine['status'], 'running' | 'waiting'>
+}
+
+/** All methods throw `NOT_FOUND` for what another principal began, whatever roles the caller has. */
+export interface OwnRuns {
+  get(runId: string): Promise<OwnRun>
+  /** Newest first. */
+  list(filter?: OwnRunFilter): Promise<Page<OwnRun>>
+  /** How many have not ended, counted up to `most`. */
+  countLive(most: number): Promise<number>
+  /** The agent of a conversation. */
+  agentOf(conversationId: string): Promise<string>
+  /** The run of a conversation that has not ended; null if there is none. */
+  liveIn(conversationId: string): Promise<OwnRun | null>
+  /** Resolves when the run parks or ends after `seen`. Rejects if it is deleted, or the runtime closes. */
+  moved(seen: OwnRun): Promise<void>
+  history(run: OwnRun): Promise<readonly OwnMessage[]>
+  /** Announces a reader: until the returned function is called, models are asked for their texts as they write them. */
+  watch(conversationId: string): () => void
+  /** The events of a run that a caller may see, from its beginning and then live. */
+  follow(run: Pick<OwnRun, 'runId' | 'conversationId'>, signal: AbortSignal): AsyncIterable<Event>
+}
+
+/** The runs of one principal; every method waits until the runtime is ready. */
+export function ownRuns(scope: Scope): OwnRuns {
+  const { parts, database, principal, ready } = scope
+  const { store } = parts
+  return {
+    async get(id) {
+      await ready()
+      const { job, row } = await ownJob(scope, id)
+      return shown(scope, job, row)
+    },
+    async list({ agent, conversation, live, status, ...page } = {}) {
+      await ready()
+      const createdBy = principal.id
+      const wanted: RunsOf = {
+        ...{ createdBy, agent: agent ?? null, conversation: conversation ?? null },
+        ...{ live: live ?? null, status: status ?? null },
+      }
+      return rowPage(page, (rows) => store.listRunsOf(database, { ...rows, ...wanted }), {
+        item: async (job) => shown(scope, job, await store.getConversation(database, job.conversation)),
+        id: ({ id }) => id,
+      })
+    },
+    async countLive(most) {
+      await ready()
+      return store.countLiveRunsOf(database, principal.id, most)
+    },
+    async agentOf(id) {
+      await ready()
+      return (await ownConversation(scope, id)).agent
+    },
+    async liveIn(id) {
+      await ready()
+      const row = await ownConversation(scope, id)
+      const job = (await store.listJobs(database, id, { live: true })).find(({ kind }) => kind === 'run')
+      return job === undefined ? null : shown(scope, job, row)
+    },
+    async moved({ runId, status }) {
+      await ready()
+      const { job } = await ownJob(scope, runId)
+      const waits = job.status === 'waiting' && !job.wake
+      if (job.endedAt !== null || (waits && status !== 'waiting')) return
+      // A parked run is claimed in a later epoch.
+      await parts.tracker.next(waits ? { ...job, epoch: job.epoch + 1 } : job)
+    },
+    async history({ runId }) {
+      await ready()
+      const { job } = await ownJob(scope, runId)
+      const { conversation, firstSeq } = job
+      const messages: OwnMessage[] = []
+      const log = entriesOf(store, { database, conversation, after: firstSeq - 1 })
+      for await (const entry of entriesOfRun(log, runId)) messages.push(...said(entry, messages))
+      return messages
+    },
+    watch(id) {
+      const nobody = { entries: () => undefined, delta: () => undefined, gone: () => undefined }
+      const subscription = parts.hub.join(channelOf(database, id), nobody)
+      return () => subscription.leave()
+    },
+    follow: (run, signal) => follow(scope, run, signal),
+  }
+}
+
+async function ownConversation({ parts, database, principal }: Scope, id: string): Promise<ConversationRow> {
+  const row = await parts.store.getConversation(database, id)
+  if (row === null || row.createdBy !== principal.id) throw notFound('conversation', id)
+  return row
+}
+
+async function ownJob(scope: Scope, id: string): Promise<{ readonly job: JobRow; readonly row: ConversationRow }> {
+  const { parts, database, principal } = scope
+  const job = await parts.store.getJob(database, id)
+  const row = job?.kind === 'run' ? await parts.store.getConversation(database, job.conversation) : null
+  if (job === null || row === null || row.createdBy !== principal.id) throw notFound('run', id)
+  return { job, row }
+}
+
+/** A woken run is at work, although no process has claimed it yet. */
+async function shown({ parts, database }: Scope, job: JobRow, row: ConversationRow | null): Promise<OwnRun> {
+  const { id: runId, conversation: conversationId } = job
+  const isWoken = job.status === 'waiting' && job.wake
+  const status = isWoken ? 'running' : runStatus(job)
+  const rests = status !== 'running'
+  const waiting = status === 'waiting' ? await askedOf(parts.store, database, job) : []
+  const result = rests ? (job.result as RunResult) : null
+  const { text = '', output = null, error = null } = result ?? {}
+  const latest = Math.max(job.startedAt ?? job.createdAt, ...waiting.map(({ at }) => at))
+  return {
+    ...{ runId, conversationId, agent: row?.agent ?? '', status },
+    changedAt: job.endedAt ?? latest,
+    result: result === null ? null : frozen({ text, output, error }),
+    asked: waiting.map(({ view }) => view),
+  }
+}
+
+interface OpenAsked {
+  readonly view: Asked
+  readonly at: number
+}
+
+async function askedOf(store: Scope['parts']['store'], database: string, job: JobRow): Promise<readonly OpenAsked[]> {
+  const { interruptions } = job.result as RunResult
+  const rows = await Promise.all(interruptions.map(({ id }) => store.getInterruption(database, id)))
+  return rows.flatMap((row) => {
+    if (row === null || row.job !== job.id || row.view.state !== 'open' || !isForCaller(row.view)) return []
+    return [{ view: frozen(row.view), at: row.createdAt }]
+  })
+}
+
+function isForCaller(one: Interruption): one is Asked {
+  return one.addressee === null && outsideKinds.includes(one.kind)
+}
+
+/** What an entry adds to what was said. An answer counts if its caller was asked, and nobody else gave it. */
+function said(entry: Entry, before: readonly OwnMessage[]): readonly OwnMessage[] {
+  const { seq, place } = entry
+  if (entry.type === 'message') {
+    const { author, text, messageId = null, exchange } = entry.body
+    const isOwn = place.call === place.run && exchange === undefined && author !== 'witan'
+    return isOwn ? [{ by: 'caller', seq, id: messageId, text }] : []
+  }
+  if (entry.type === 'question_required' || entry.type === 'action_required') {
+    const { held: _, ...asked } = entry.body
+    const isOwn = entry.job === place.run && isForCaller(asked as Interruption)
+    return isOwn ? [{ by: 'agent', seq, asked: frozen(asked) as Asked }] : []
+  }
+  if (entry.type !== 'resolved' || entry.body.state !== 'answered') return []
+  const { id, answer } = entry.body
+  const isOwn = before.some((one) => one.by === 'agent' && one.asked.id === id)
+  return isOwn ? [{ by: 'caller', seq, id: null, answerTo: id, answer: frozen(answer) }] : []
+}
+
+async function* follow(
+  scope: Scope,
+  { runId, conversationId: id }: Pick<OwnRun, 'runId' | 'conversationId'>,
+  signal: AbortSignal,
+): AsyncGenerator<Event, void, void> {
+  const { parts, database, ready } = scope
+  await ready()
+  const { job } = await ownJob(scope, runId)
+  const source = {
+    ...{ database, conversation: id, channel: channelOf(database, id), hub: parts.hub },
+    open: async () => undefined,
+    read: (after: number, limit: number, bound: ReadBound) =>
+      parts.store.readEntries(database, id, { after, limit, bound }),
+  }
+  const from = job.firstSeq - 1
+  const shownTo = (event: Event, entry: Entry): Event => eventFor(scope.principal, event, entry)
+  const events = tail(source, { from, verbose: false, call: null, branch: null, signal, shown: shownTo })
+  for await (const event of events) if (event.rootCallId === runId) yield event
+}

@@ -1,0 +1,102 @@
+/** Who calls over A2A: the wire credential of a request, in every mode of authentication. */
+import type { Principal, Runtime } from '@witan/core'
+import { anonymousPrincipal, keyPattern, type PublishedAgent, remotePrincipal } from '@witan/core/tooling'
+import { type DatabaseId, isWitanError } from '@witan/protocol'
+import { type Auth, bearerOf } from '../auth.ts'
+import { createKeyAuth } from '../auth-keys.ts'
+import type { Log } from '../log.ts'
+import { refused } from './credential-error.ts'
+import { type RemoteTokens, unverifiedIssuer } from './remote-token.ts'
+
+/** A caller that was let in. */
+export interface Caller {
+  readonly principal: Principal
+  /** The address of an agent on another server; null for a person or a program of this one. */
+  readonly address: string | null
+  /** The chain that its credential names; undefined without one. */
+  readonly chain: unknown
+  readonly isAnonymous: boolean
+}
+
+/** What a request is for. */
+export interface Asked {
+  readonly request: Request
+  readonly database: DatabaseId
+  /** What the credential of another server may be for: an address, or at the hub its origin too. */
+  readonly audiences: (audience: string) => boolean
+  /** The id of the message that comes with it; null for a method without one. */
+  readonly messageId: string | null
+  /** Null at the hub, before an agent is picked. */
+  readonly agent: PublishedAgent | null
+}
+
+/** Finds out who calls. */
+export interface WireCredentials {
+  /** Throws `UNAUTHENTICATED`. */
+  check(asked: Asked): Promise<Caller>
+  /** How often the caller of a stream is checked again, and by what; null for a credential that stays good for it. */
+  recheck(request: Request): Pick<Auth, 'check' | 'recheckMs'> | null
+  close(): Promise<void>
+}
+
+/** What the credentials are checked with. */
+interface CredentialOptions {
+  readonly runtime: Runtime
+  readonly auth: Auth
+  readonly tokens: RemoteTokens
+  readonly port: () => number
+  readonly log: Log
+}
+
+/** Creates the check. A cookie is no credential here, and mode `none` lets nobody in. */
+export function createWireCredentials({ runtime, auth, tokens, port, log }: CredentialOptions): WireCredentials {
+  const keys = auth.mode === 'keys' ? auth : createKeyAuth({ lookup: runtime.keyLookup, port, log })
+  /** The authentication that knows a token of this server; null for a token of another one. */
+  const ownOf = (token: string): Auth | null => {
+    if (keyPattern.test(token)) return keys
+    if (auth.mode === 'local') return token.split('.').length === 3 ? null : auth
+    const issuer = auth.mode === 'jwt' ? unverifiedIssuer(token) : null
+    return issuer !== null && issuer === auth.issuer ? auth : null
+  }
+  return {
+    async check({ request, database, audiences, messageId, agent }) {
+      const header = request.headers.get('authorization')
+      if (header === null) {
+        if (agent !== null && admitsAnonymous(agent)) return anonymousCaller(database)
+        throw refused('This needs a credential.')
+      }
+      const token = bearerOf(request)
+      if (token === null) throw refused('The credential must be a bearer token.')
+      const own = ownOf(token)
+      if (own === null) {
+        const { address, chain } = await tokens.verify(token, { audiences, messageId })
+        return { principal: remotePrincipal(database, address), address: address.text, chain, isAnonymous: false }
+      }
+      const principal = await admitted(own, request)
+      if (principal.database !== database) throw refused('This credential is for another database.')
+      return { principal, address: null, chain: undefined, isAnonymous: false }
+    },
+    recheck(request) {
+      const token = bearerOf(request)
+      return token === null ? null : ownOf(token)
+    },
+    close: async () => (keys === auth ? undefined : keys.close()),
+  }
+}
+
+/** The principal of a token of this server. `listed`: as for a page of another origin, only the header counts. */
+async function admitted(auth: Auth, request: Request): Promise<Principal> {
+  try {
+    return await auth.check(request, 'listed')
+  } catch (error) {
+    throw isWitanError(error) && error.code === 'UNAUTHENTICATED' ? refused(error.message) : error
+  }
+}
+
+function anonymousCaller(database: DatabaseId): Caller {
+  return { principal: anonymousPrincipal(database), address: null, chain: undefined, isAnonymous: true }
+}
+
+function admitsAnonymous({ data }: PublishedAgent): boolean {
+  return data.access.call?.includes('anonymous') === true
+}

@@ -1,0 +1,166 @@
+/** Reads the message that somebody sends: what it says, what it answers, and how it is to be answered. */
+import { chainInside, type GivenChains, relayOf } from '@witan/core/tooling'
+import type { Prompt } from '@witan/protocol'
+import { A2aError } from './a2a-error.ts'
+import { fieldOf, isObject } from './wire.ts'
+
+/** An answer to something that a task asked. */
+type GivenAnswer = { readonly id: string; readonly answer: unknown } | { readonly id: string; readonly error: string }
+
+/** A message, read. Nothing else that it holds is kept. */
+export interface ReadMessage {
+  readonly messageId: string
+  readonly contextId: string | null
+  readonly taskId: string | null
+  /** Null if it only answers. */
+  readonly prompt: Prompt | null
+  /** The text alone, if it has no other part. */
+  readonly text: string | null
+  readonly answers: readonly GivenAnswer[]
+  readonly returnImmediately: boolean
+  readonly historyLength: number | null
+  /** The chains that its metadata names, not checked yet. */
+  readonly chains: Pick<GivenChains, 'message' | 'capabilities'>
+  readonly mentionRelay: 'inline' | null
+  /** How many pieces of evidence came with it. */
+  readonly evidence: number
+}
+
+type PromptPart = Exclude<Prompt, string>[number]
+
+const mostMessageId = 200
+
+/** Reads the parameters of a message. Throws `INVALID_PARAMS`, and `CONTENT_TYPE_NOT_SUPPORTED` for a part that is only a URL. */
+export function readMessage(params: unknown): ReadMessage {
+  const message = fieldOf(params, 'message')
+  if (!isObject(message)) throw invalid('`message` must be an object')
+  const { messageId } = message
+  if (typeof messageId !== 'string' || messageId === '' || messageId.length > mostMessageId)
+    throw invalid(`\`message.messageId\` must be a text of 1 to ${mostMessageId} characters`)
+  if (fieldOf(message, 'role') !== 'ROLE_USER') throw invalid('`message.role` must be "ROLE_USER"')
+  const parts = fieldOf(message, 'parts')
+  if (!Array.isArray(parts) || parts.length === 0) throw invalid('`message.parts` must be a list of at least one part')
+  if (parts.length > mostParts) throw invalid(`\`message.parts\` may have at most ${mostParts} parts`)
+  const content = contentOf(parts)
+  const configuration = configurationOf(fieldOf(params, 'configuration'))
+  const mentionable = fieldOf(fieldOf(message, 'metadata'), 'mentionable')
+  const capabilities = fieldOf(mentionable, 'recipient_capabilities')
+  return {
+    messageId,
+    contextId: idAt(message, 'contextId'),
+    taskId: idAt(message, 'taskId'),
+    ...content,
+    ...configuration,
+    chains: { message: fieldOf(mentionable, 'agent_chain'), capabilities: chainInside(capabilities) },
+    mentionRelay: relayOf(capabilities),
+    evidence:
+      countOf(fieldOf(mentionable, 'identity_evidence')) + countOf(fieldOf(mentionable, 'verifiable_credentials')),
+  }
+}
+
+const mostParts = 1_000
+
+/** An id that may be absent; an empty one is. */
+export function idAt(from: unknown, name: string): string | null {
+  const id = fieldOf(from, name)
+  if (id === undefined || id === null || id === '') return null
+  if (typeof id !== 'string' || id.length > 400) throw invalid(`\`${name}\` must be a text of at most 400 characters`)
+  return id
+}
+
+/** How much history is wanted; null for all of it. */
+export function historyLengthAt(from: unknown): number | null {
+  const length = fieldOf(from, 'historyLength')
+  if (length === undefined || length === null) return null
+  if (!Number.isSafeInteger(length) || (length as number) < 0)
+    throw invalid('`historyLength` must be a whole number from 0')
+  return length as number
+}
+
+function configurationOf(given: unknown): Pick<ReadMessage, 'returnImmediately' | 'historyLength'> {
+  if (given !== undefined && given !== null && !isObject(given)) throw invalid('`configuration` must be an object')
+  const push = fieldOf(given, 'taskPushNotificationConfig') ?? null
+  if (push !== null) throw new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', 'This agent sends no push notifications.')
+  const returnImmediately = fieldOf(given, 'returnImmediately') ?? false
+  if (typeof returnImmediately !== 'boolean') throw invalid('`configuration.returnImmediately` must be true or false')
+  return { returnImmediately, historyLength: historyLengthAt(given) }
+}
+
+/** The parts of a message: texts and data are its prompt, files come after them, and answers go to what was asked. */
+function contentOf(parts: readonly unknown[]): Pick<ReadMessage, 'prompt' | 'text' | 'answers'> {
+  const texts: string[] = []
+  const data: string[] = []
+  const files: PromptPart[] = []
+  const answers: GivenAnswer[] = []
+  for (const [index, part] of parts.entries()) {
+    const path = `message.parts[${index}]`
+    const kinds = ['text', 'raw', 'url', 'data'].filter((kind) => fieldOf(part, kind) !== undefined)
+    if (kinds.length !== 1) throw invalid(`\`${path}\` must have exactly one of text, raw, url and data`)
+    const [kind] = kinds
+    const value = fieldOf(part, kind ?? '')
+    if (kind === 'url')
+      throw new A2aError(
+        'CONTENT_TYPE_NOT_SUPPORTED',
+        `\`${path}\` is a URL, which is never fetched. Send its content.`,
+      )
+    if (kind === 'text') {
+      if (typeof value !== 'string') throw invalid(`\`${path}.text\` must be a text`)
+      texts.push(value)
+    } else if (kind === 'raw') files.push(fileOf(part, value, path))
+    else {
+      const answer = answerOf(value, path)
+      if (answer === null) data.push(JSON.stringify(value) ?? 'null')
+      else answers.push(answer)
+    }
+  }
+  const words = [...texts, ...data].join('\n\n')
+  if (answers.length > 0) {
+    if (words.trim() !== '' || files.length > 0)
+      throw invalid('`message.parts` may hold answers, or what is a message of its own, but not both')
+    return { prompt: null, text: null, answers }
+  }
+  if (words.trim() === '' && files.length === 0) throw invalid('`message.parts` says nothing')
+  const prompt: PromptPart[] = words.trim() === '' ? files : [{ type: 'text', text: words }, ...files]
+  return { prompt, text: files.length + data.length === 0 ? words : null, answers: [] }
+}
+
+/** A file as the API takes it. Base64 may be written for URLs, and without its end. */
+function fileOf(part: unknown, raw: unknown, path: string): PromptPart {
+  if (typeof raw !== 'string') throw invalid(`\`${path}.raw\` must be base64`)
+  const given = fieldOf(part, 'mediaType')
+  const type = typeof given === 'string' && given !== '' ? given : 'application/octet-stream'
+  const mediaType = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+  const name = fieldOf(part, 'filename')
+  const plain = raw.replaceAll('-', '+').replaceAll('_', '/')
+  const data = plain.padEnd(Math.ceil(plain.length / 4) * 4, '=')
+  return { type: 'file', mediaType, data, ...(typeof name === 'string' && name !== '' ? { name } : {}) }
+}
+
+/** What data parts of this server's own types say; null for any other data, which is part of the prompt. */
+function answerOf(data: unknown, path: string): GivenAnswer | null {
+  const type = fieldOf(data, 'type')
+  if (type === 'policy_resolution')
+    throw new A2aError('UNSUPPORTED_OPERATION', `\`${path}\` resolves a policy, and this agent demanded nothing.`)
+  if (type === 'question' || type === 'action' || type === 'policy')
+    throw invalid(`\`${path}\` has the type "${type}", which only an agent sends`)
+  if (type !== 'answer') return null
+  const id = fieldOf(data, 'id')
+  if (typeof id !== 'string') throw invalid(`\`${path}.data.id\` must be the id of what was asked`)
+  const error = fieldOf(data, 'error')
+  const answer = fieldOf(data, 'answer')
+  if ((error === undefined) === (answer === undefined))
+    throw invalid(`\`${path}.data\` must have exactly one of answer and error`)
+  if (error === undefined) return { id, answer }
+  if (typeof error !== 'string' || error === '') throw invalid(`\`${path}.data.error\` must say in words what failed`)
+  return { id, error }
+}
+
+function countOf(evidence: unknown): number {
+  if (evidence === undefined || evidence === null) return 0
+  return Array.isArray(evidence) ? evidence.length : 1
+}
+
+/** The error for parameters that do not fit. */
+export function invalid(problem: string): A2aError {
+  return new A2aError('INVALID_PARAMS', `${problem}.`)
+}

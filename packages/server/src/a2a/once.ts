@@ -1,0 +1,63 @@
+/** One task for each message, however often it is sent: by caller, agent and message id. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { IdempotencyScope, RememberedReplies, Reservation } from '@witan/core'
+import { errorTable, isWitanError } from '@witan/protocol'
+import type { Caller } from './credential.ts'
+
+interface OnceOf {
+  readonly caller: Caller
+  /** The address of the agent. */
+  readonly agent: string
+  readonly messageId: string
+  readonly replies: RememberedReplies
+}
+
+/** How long a repeat waits for the first request, which only has to store its message. */
+const tries = 20
+const betweenMs = 50
+
+/**
+ * The id of the task that has the message. `act` stores it, with the reservation under which a repeat finds it. The same id again gives the
+ * same task, whatever else the message says. Nobody owns what an anonymous caller sends, so each of its messages is a new one.
+ */
+export async function accepted(
+  { caller, agent, messageId, replies }: OnceOf,
+  act: (note?: Reservation) => Promise<string>,
+): Promise<string> {
+  const { principal, isAnonymous } = caller
+  if (isAnonymous) return act()
+  const scope = { principal, method: 'A2A', path: agent, name: 'messageId', key: messageId, digest: '', joins: true }
+  const begun = await beginning(replies, scope)
+  if (begun.state === 'done') return begun.body
+  const { reservation } = begun
+  if (begun.state === 'noted') {
+    await replies.finish(scope, reservation, { status: 200, body: begun.runId })
+    return begun.runId
+  }
+  try {
+    const runId = await act(reservation)
+    await replies.finish(scope, reservation, { status: 200, body: runId })
+    return runId
+  } catch (error) {
+    if (isRefusal(error)) await replies.abandon(scope, reservation)
+    throw error
+  }
+}
+
+async function beginning(replies: RememberedReplies, scope: IdempotencyScope) {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await replies.begin(scope)
+    } catch (error) {
+      if (left === 0 || !isWitanError(error) || error.code !== 'IN_PROGRESS') throw error
+      await delay(betweenMs)
+    }
+  }
+}
+
+/** True if nothing was stored. Otherwise the key stays taken for a while: the message may have been stored. */
+function isRefusal(error: unknown): boolean {
+  if (!isWitanError(error)) return error instanceof Error && error.name === 'A2aError'
+  const { status, retryable } = errorTable[error.code]
+  return (status < 500 || retryable === true) && error.details['outcome'] !== 'unknown'
+}

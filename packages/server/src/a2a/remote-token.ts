@@ -1,0 +1,110 @@
+/** Tokens that other servers sign for the calls of their agents: a JWT for one address and one message [M03]. */
+import { type Address, readAddress } from '@witan/protocol/names'
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import type { IssuerKeySets } from './issuer-key-sets.ts'
+import { refused } from './credential-error.ts'
+import { fieldOf } from './wire.ts'
+
+/** What a token must be for. */
+interface TokenUse {
+  readonly audiences: (audience: string) => boolean
+  /** The `jti` that it must have; null for a method without a message, where any will do. */
+  readonly messageId: string | null
+}
+
+/** What a token proves: the agent that calls, and the chain that its server counted. */
+interface ProvenCaller {
+  readonly address: Address
+  readonly chain: unknown
+}
+
+export interface RemoteTokens {
+  /** Throws `UNAUTHENTICATED`. */
+  verify(token: string, use: TokenUse): Promise<ProvenCaller>
+}
+
+/** Nothing else: a token has one meaning, whoever made it. */
+const algorithms = ['EdDSA', 'Ed25519']
+const longestLifeSeconds = 600
+const skewSeconds = 60
+const longestToken = 32_768
+const longestKeyId = 200
+
+/** Creates the check. `now` is in ms. */
+export function createRemoteTokens(keys: IssuerKeySets, now: () => number): RemoteTokens {
+  return {
+    async verify(token, { audiences, messageId }) {
+      const { issuer, address } = claimed(token)
+      const at = now()
+      const payload = await verified(token, keys, { issuer, at })
+      const { aud, jti, iat, exp } = payload
+      if (typeof aud !== 'string' || !audiences(aud))
+        throw refused('The claim `aud` is not the address that was called.')
+      if (typeof jti !== 'string' || jti === '') throw refused('The claim `jti` is missing.')
+      if (messageId !== null && jti !== messageId) throw refused('The claim `jti` is not the id of the message.')
+      if (!Number.isFinite(iat) || !Number.isFinite(exp)) throw refused('The claims `iat` and `exp` must be times.')
+      if ((exp as number) > (iat as number) + longestLifeSeconds)
+        throw refused(`The token lives longer than ${longestLifeSeconds} seconds.`)
+      if ((iat as number) * 1000 > at + skewSeconds * 1000) throw refused('The claim `iat` is in the future.')
+      return { address, chain: payload['witan_chain'] }
+    },
+  }
+}
+
+/** Who a token says that it is from, before anything is checked; null for what is no token. */
+export function unverifiedIssuer(token: string): string | null {
+  const issuer = payloadOf(token)?.iss
+  return typeof issuer === 'string' ? issuer : null
+}
+
+function payloadOf(token: string): JWTPayload | null {
+  if (token.length > longestToken || token.split('.').length !== 3) return null
+  try {
+    return decodeJwt(token)
+  } catch {
+    return null
+  }
+}
+
+/** The claims that say whose keys to ask for: an address, and the server of its domain. */
+function claimed(token: string): { readonly issuer: string; readonly address: Address } {
+  const payload = payloadOf(token)
+  if (payload === null) throw refused('This is not a valid token.')
+  const sub = fieldOf(payload, 'sub')
+  const read = typeof sub === 'string' ? readAddress(sub) : null
+  if (read === null || !read.ok || read.address.text !== sub)
+    throw refused('The claim `sub` must be the address of an agent, such as `@a@b.example`.')
+  const issuer = `https://${read.address.domain}`
+  if (payload.iss !== issuer) throw refused('The claim `iss` must be `https://` and the domain of `sub`.')
+  return { issuer, address: read.address }
+}
+
+async function verified(
+  token: string,
+  keys: IssuerKeySets,
+  { issuer, at }: { readonly issuer: string; readonly at: number },
+): Promise<JWTPayload> {
+  const keyOf: Parameters<typeof jwtVerify>[1] = async (header, given) => {
+    const { kid } = header
+    if (typeof kid !== 'string' || kid === '' || kid.length > longestKeyId)
+      throw refused('The header of the token must name a `kid`.')
+    return keys.keyOf(issuer, header, given)
+  }
+  try {
+    const options = { algorithms, issuer, clockTolerance: skewSeconds, currentDate: new Date(at) }
+    const { payload } = await jwtVerify(token, keyOf, { ...options, requiredClaims: ['exp', 'iat', 'aud', 'jti'] })
+    return payload
+  } catch (error) {
+    throw error instanceof errors.JOSEError ? refused(whyNot(error)) : error
+  }
+}
+
+/** Why a token was refused, in words that repeat nothing of it. */
+function whyNot(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return 'The token has expired.'
+  if (error instanceof errors.JWTClaimValidationFailed) return `The claim \`${error.claim}\` of the token is not valid.`
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'The algorithm of the token must be EdDSA.'
+  if (error instanceof errors.JWKSNoMatchingKey) return 'Its issuer has no key for this token.'
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the token is not valid.'
+  return 'This is not a valid token.'
+}

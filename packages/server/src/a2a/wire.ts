@@ -1,0 +1,73 @@
+/** What A2A 1.0 sends and takes, as JSON: only the fields that this server writes. */
+
+/** The states of a task that this server knows. */
+export type TaskState =
+  | 'TASK_STATE_WORKING'
+  | 'TASK_STATE_COMPLETED'
+  | 'TASK_STATE_FAILED'
+  | 'TASK_STATE_CANCELED'
+  | 'TASK_STATE_INPUT_REQUIRED'
+
+/** A part that this server sends. */
+export type WirePart = { readonly text: string } | { readonly data: unknown }
+
+/** A message of the agent, or one of the caller that the log has kept. */
+export interface WireMessage {
+  readonly messageId: string
+  readonly contextId: string
+  readonly taskId: string
+  readonly role: 'ROLE_USER' | 'ROLE_AGENT'
+  readonly parts: readonly WirePart[]
+}
+
+export interface WireStatus {
+  readonly state: TaskState
+  readonly message?: WireMessage
+  readonly timestamp: string
+}
+
+export interface WireArtifact {
+  readonly artifactId: string
+  readonly parts: readonly WirePart[]
+}
+
+export interface WireTask {
+  readonly id: string
+  readonly contextId: string
+  readonly status: WireStatus
+  readonly artifacts?: readonly WireArtifact[]
+  readonly history?: readonly WireMessage[]
+}
+
+/** One frame of a stream. */
+export type StreamFrame =
+  | { readonly task: WireTask }
+  | { readonly statusUpdate: { readonly taskId: string; readonly contextId: string; readonly status: WireStatus } }
+  | {
+      readonly artifactUpdate: {
+        readonly taskId: string
+        readonly contextId: string
+        readonly artifact: WireArtifact
+        readonly append: boolean
+        readonly lastChunk: boolean
+      }
+    }
+
+/** A page of tasks. */
+export interface TaskList {
+  readonly tasks: readonly WireTask[]
+  readonly nextPageToken: string
+  readonly pageSize: number
+  readonly totalSize: number
+}
+
+/** A field of a value that came as JSON; undefined for a value that is no object. Nothing inherited counts. */
+export function fieldOf(value: unknown, name: string): unknown {
+  if (!isObject(value) || !Object.hasOwn(value, name)) return undefined
+  return value[name]
+}
+
+/** True for an object that is no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
