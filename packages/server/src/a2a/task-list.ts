@@ -46,7 +46,7 @@ export async function listTasks({ caller, agents, params }: Listing, own: OwnRun
     ...(contextId === null ? {} : { conversation: contextId }),
   }
   const fits = (run: OwnRun): boolean =>
-    ids.has(run.agent) && (wanted === null || stateOf(run) === wanted) && run.changedAt > after
+    ids.has(run.agent) && (wanted === null || stateOf(run) === wanted) && run.changedAt >= after
   const found = await matching(own, { selected, fits, cursor, most: pageSize + 1 })
   const page = found.slice(0, pageSize)
   const tasks: WireTask[] = []
