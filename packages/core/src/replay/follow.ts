@@ -3,7 +3,6 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { type ErrorCode, problem } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { allowModelCall } from '../budget/budget.ts'
-import { systemClock } from '../identity/clock.ts'
 import { abortAll, failRun, type Job } from '../job/job.ts'
 import { endAllModelCalls } from '../job/lost-calls.ts'
 import { type AgentCall, liveJob, type ToolCall } from '../conversation/state.ts'
@@ -49,9 +48,12 @@ function hasMoved({ followed }: Engine, at: number): boolean {
   return followed.came.length !== at || followed.difference !== null
 }
 
-/** How often the event loop turns before the engine counts as idle, and how long a replay waits for what runs outside of it, such as a digest. */
+/**
+ * How often the event loop turns before the engine counts as idle, and how often a replay then looks, 2 ms apart, for what runs outside of it, such
+ * as a digest. A clock would run out on a machine that does other things.
+ */
 const idleTurns = 6
-const patienceMs = 1_000
+const looks = 400
 
 /** Lets what is under way go on until the log has moved from `at`, or `isDone`. False if neither happens. */
 async function until(engine: Engine, at: number, isDone: () => boolean = () => false): Promise<boolean> {
@@ -60,7 +62,10 @@ async function until(engine: Engine, at: number, isDone: () => boolean = () => f
     if (isOver()) return true
     await nextTurn()
   }
-  for (const end = systemClock.now() + patienceMs; systemClock.now() < end; await sleep(2)) if (isOver()) return true
+  for (let look = 0; look < looks; look += 1) {
+    if (isOver()) return true
+    await sleep(2)
+  }
   return isOver()
 }
 
