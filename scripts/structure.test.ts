@@ -46,6 +46,8 @@ test('a lower floor may not import a higher one', () => {
     ['run/perform.ts', '../model/adapters/ai-sdk.ts'],
     ['run/perform.ts', '../runtime.ts'],
     ['telemetry/otlp.ts', '../runtime/parts.ts'],
+    ['federation/sign.ts', '../run/perform.ts'],
+    ['federation/sign.ts', '../telemetry/otlp.ts'],
   ] as const) {
     assert.equal(core(from, to).length, 1, `${from} imports ${to}`)
   }

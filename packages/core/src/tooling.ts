@@ -29,3 +29,9 @@ export type { PublishedAgent, PublishedAgents } from './runtime/published.ts'
 export type { Asked, OwnMessage, OwnRun, OwnRunFilter, OwnRuns } from './runtime/own-runs.ts'
 export type { GivenChains } from './identity/chain.ts'
 export { chainInside, relayOf, takeChain } from './identity/chain.ts'
+
+// other servers: the way out, finding an agent, and the keys that this server signs with
+export { createSafeFetch, type SafeFetch } from './federation/safe-fetch.ts'
+export { cardRelation, type DiscoveryStep, resolveAddress } from './federation/resolve.ts'
+export { createOwnKeys, type OwnKey, type OwnKeys } from './federation/own-keys.ts'
+export { signedCard } from './federation/sign.ts'

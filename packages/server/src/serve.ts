@@ -1,5 +1,6 @@
 /** Starts a server from a configuration, and stops it in order. */
 import { setMaxListeners } from 'node:events'
+import { createSafeFetch } from '@witan/core/tooling'
 import { studioFolder } from '@witan/studio'
 import { createApp } from './app.ts'
 import { checkBinding } from './auth.ts'
@@ -49,10 +50,12 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const { allowedHosts, allowedOrigins } = config.server
     const allowed = [...allowedHosts]
     const federation = federationOf(config, () => publicUrl)
+    const out = createSafeFetch({ resolve: config.federation.resolve })
+    const fetchJson = async (url: string): Promise<unknown> => (await out.json(url)).value
     const hosts = { port: () => port, allowed, origins: allowedOrigins, domains: federation.domains }
     const auth = await openAuth(config, { runtime, port: () => port, token: options.token, log })
     const stop = createStop()
-    const app = createApp({ runtime, auth, hosts, log, stop, federation, studio: studioFolder })
+    const app = createApp({ runtime, auth, hosts, log, stop, federation, fetchJson, studio: studioFolder })
     const listening = await listen(app, { host, port, log })
     port = listening.port
     const name = `${nameOf(host)}:${port}`

@@ -42,6 +42,7 @@ import type { RevisionOption, SubAgentAssignment } from '../agent/admin/assign.t
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
+import type { OwnKeys } from '../federation/own-keys.ts'
 import type { PublishedAgents } from './published.ts'
 import type { OwnRuns } from './own-runs.ts'
 import type { RememberedReplies } from './reply-contract.ts'
@@ -350,6 +351,8 @@ export interface Runtime extends Witan {
   readonly keyLookup: KeyLookup
   /** Finds the agents that are reached from outside by their addresses: what a server answers other servers with. */
   readonly published: PublishedAgents
+  /** The keys that this server signs cards with, the same in every process of the store. */
+  readonly signingKeys: OwnKeys
   /** Remembers a reply under an idempotency key, or returns the remembered reply. */
   readonly idempotency: RememberedReplies
   /**
