@@ -1,6 +1,6 @@
 /** Moves a store into another one: exports everything as lines, and imports lines. The library's second entry point. */
-export type { ExportItem, Standing } from './store/export.ts'
-export { exportStore, importInto, standingOf, takenError } from './store/export.ts'
+export type { ExportItem, Known, Standing } from './store/export.ts'
+export { exportStore, importInto, knownOf, standingOf, takenError } from './store/export.ts'
 export type { ReadExportOptions } from './conversation/read-export.ts'
 export { readExport } from './conversation/read-export.ts'
 export type { MovingLine } from './store/export-lines.ts'

@@ -1,4 +1,5 @@
 /** Definitions that clients save: agents and protocols, their schemas and samples. */
+import { stores } from '../support/long.ts'
 import type { Row } from '../support/row.ts'
 import { open } from '../support/said.ts'
 import { serve } from './server.ts'
@@ -159,6 +160,32 @@ export const definitions: readonly Row[] = [
       body: { agents: [], protocols: [body] },
     }),
   ]),
+  ...['SQLite', 'PostgreSQL'].map(
+    (kind): Row => ({
+      name: `a client names an agent that a database of 400 large ones does not have, on ${kind}`,
+      setUp: async (play) => {
+        const store = await stores[kind]?.(play)
+        const options = store === undefined ? {} : { store }
+        const runtime = await open(play, { script: () => ({ text: 'Done.' }), options })
+        const parameters = Array.from({ length: 60 }, (_, at) => ({
+          name: `p${at}`,
+          type: 'string' as const,
+          description: 'b',
+        }))
+        const actions = Array.from({ length: 40 }, (_, at) => ({
+          ...{
+            name: `act-${at}`,
+            description: 'Acts.',
+            parametersSchema: { type: 'object', properties: named(9, typed) },
+          },
+        }))
+        const agents = Array.from({ length: 400 }, (_, at) => ({ ...agent, id: `saved-${at}`, parameters, actions }))
+        for (let from = 0; from < agents.length; from += 100)
+          await runtime.agents.saveAll(agents.slice(from, from + 100))
+        return () => runtime.start({ agent: 'no-such-agent', prompt: 'Go.' }).catch(() => undefined)
+      },
+    }),
+  ),
   saving('18,000 references', () => references(18_000)),
   saving('18,000 references beside a hidden name', () => references(18_000), hidden),
   saving(

@@ -38,7 +38,7 @@ const imports: Readonly<Record<string, readonly [runs: number, more: (long: Long
   '30 files of 4 MB': [1, (long) => ({ ...long, contents: files(30, 4_000_000) })],
   '5,000 files of 20 bytes': [1, (long) => ({ ...long, contents: files(5_000, 20) })],
   '20,000 people': [1, (long) => ({ ...long, participants: people })],
-  '5,000 models': [5_000, byManyModels],
+  '20,000 models': [20_000, byManyModels],
 }
 
 /** Rows of imports. */

@@ -3,6 +3,7 @@ import type { Store } from '@witan/core'
 import {
   exportStore,
   importInto,
+  knownOf,
   type ExportItem,
   type MovingLine,
   exportText,
@@ -147,8 +148,9 @@ async function lookThrough(
   told: (seen: number) => void,
 ): Promise<number> {
   let seen = 0
+  const known = knownOf(store)
   for await (const item of items) {
-    if ((await standingOf(store, item)) === 'other') throw takenError(item)
+    if ((await standingOf(store, item, known)) === 'other') throw takenError(item)
     seen += 1
     told(seen)
   }

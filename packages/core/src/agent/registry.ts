@@ -3,6 +3,7 @@ import type { AgentData } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
+import { mapInTurns } from '../identity/turn.ts'
 import { idOf } from './naming.ts'
 import { type AgentReading, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
 
@@ -35,9 +36,9 @@ export class Registry {
   /** Loads the definitions of a database once. */
   async ensure(database: string): Promise<void> {
     if (this.#databases.has(database)) return
-    const loading = this.#loading.get(database) ?? this.#records.listAgents(database)
+    const loading = this.#loading.get(database) ?? readAll(this.#records, database)
     this.#loading.set(database, loading)
-    const rows = (await loading).map(upgraded)
+    const rows = await loading
     if (!this.#loading.delete(database)) return
     this.#databases.set(database, filled(rows, this.#revisions))
   }
@@ -52,7 +53,7 @@ export class Registry {
       const known = this.#databases.get(loaded)
       if (known === undefined) continue
       const { reaches } = this
-      const rows = (await this.#records.listAgents(loaded)).map(upgraded)
+      const rows = await readAll(this.#records, loaded)
       if (reaches !== this.reaches) return this.refresh(database) // what was put meanwhile is not among them
       isNews ||=
         rows.length !== known.agents.size + known.protocols.size ||
@@ -104,6 +105,11 @@ export class Registry {
     if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
     this.#revisions.set(revisionKey(row), upgraded(row).data)
   }
+}
+
+/** All definitions of a database as this version reads them. A database may have many, so other work goes on in between. */
+async function readAll(records: AgentReading, database: string): Promise<readonly (AgentRow | ProtocolRow)[]> {
+  return mapInTurns(await records.listAgents(database), upgraded)
 }
 
 function filled(

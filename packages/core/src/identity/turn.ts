@@ -51,6 +51,16 @@ export async function pause(): Promise<void> {
   if (isTurnSpent()) await nextTurn()
 }
 
+/** Makes something of each item of a list; other work goes on in between. */
+export async function mapInTurns<Item, Made>(list: readonly Item[], make: (item: Item) => Made): Promise<Made[]> {
+  const made: Made[] = []
+  for (const item of list) {
+    if (isTurnSpent()) await nextTurn()
+    made.push(make(item))
+  }
+  return made
+}
+
 function openTurn(): void {
   turn = { began: steady(), cpu: threadCpuMs() }
   plan()

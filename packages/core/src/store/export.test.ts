@@ -122,6 +122,40 @@ async function put(store: Store, text: string): Promise<number> {
   return stored
 }
 
+test('an export and an import of many definitions and keys list them a few times, not once for each', async () => {
+  const listed = { agents: 0, records: 0 }
+  const counting = (store: Store): Store => ({
+    ...store,
+    listAgents(database) {
+      listed.agents += 1
+      return store.listAgents(database)
+    },
+    listRecords(...given) {
+      listed.records += 1
+      return store.listRecords(...given)
+    },
+  })
+  const [from, to] = [counting(memoryStore()), counting(memoryStore())]
+  const runtime = createRuntime({
+    store: from,
+    models: { 'a/a': scriptedModel(() => 'x', { id: 'a/a' }) },
+    report: () => undefined,
+  })
+  await runtime.ready
+  for (let at = 0; at < 60; at += 1) {
+    await runtime.agents.save({ id: `a-${at}`, model: 'a/a', instructions: 'You do it.' } as never)
+    await runtime.keys.create({ roles: ['run'] })
+  }
+  listed.agents = 0
+  const lines: string[] = []
+  for await (const line of exportStore(from, ['default'])) lines.push(exportText(line))
+  const take = importInto(to)
+  let stored = 0
+  for await (const item of readExport(ReadableStream.from(lines))) if (await take(item)) stored += 1
+  assert.equal(stored, 120)
+  assert.ok(listed.agents <= 5 && listed.records <= 5, JSON.stringify(listed))
+})
+
 for (const from of Object.keys(kinds)) {
   test(`what a ${from} store holds goes through every other and comes back the same [P23]`, async (context) => {
     const first = (await kinds[from]?.(context)) ?? assert.fail()

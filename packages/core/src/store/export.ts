@@ -33,8 +33,9 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
   const seen = new Map<string, string>()
   for (const database of databases) {
     seen.set(database, await agentsMark(store, database))
+    const current = await currentRevisions(store, database)
     for (const id of await store.listAgentIds(database)) {
-      yield await agentLine(store, database, id)
+      yield await agentLine(store, { database, id }, current)
       counts.agents += 1
     }
     for (const key of await keysOf(store, database)) {
@@ -63,14 +64,22 @@ function changedError(database: string): WitanError {
 async function agentsMark(store: Store, database: string): Promise<string> {
   const ids = await store.listAgentIds(database)
   const last = await Promise.all(ids.map((id) => store.lastAgentRevision(database, id)))
-  const current = (await store.listAgents(database)).map(({ id, revision }) => [id, revision])
-  return JSON.stringify([ids, last, current])
+  return JSON.stringify([ids, last, [...(await currentRevisions(store, database))]])
+}
+
+/** The revision of every definition that is not deleted, by id. */
+export async function currentRevisions(store: Store, database: string): Promise<Map<string, number>> {
+  return new Map((await store.listAgents(database)).map(({ id, revision }) => [id, revision]))
 }
 
 /** An agent or a protocol with all its revisions, as a line. */
-export async function agentLine(store: Store, database: string, id: string): Promise<MovingOf<'agent'>> {
+export async function agentLine(
+  store: Store,
+  { database, id }: { readonly database: string; readonly id: string },
+  revisionsNow: ReadonlyMap<string, number>,
+): Promise<MovingOf<'agent'>> {
   const last = await store.lastAgentRevision(database, id)
-  const current = (await store.listAgents(database)).find((row) => row.id === id)?.revision ?? null
+  const current = revisionsNow.get(id) ?? null
   const revisions: MovingOf<'agent'>['revisions'] = []
   for (let revision = 1; revision <= last; revision += 1) {
     const row = await store.getAgentRevision(database, id, revision)
@@ -136,8 +145,31 @@ function settled(job: JobRow): JobRow {
 /** What a store holds under an item's name: nothing, a part (an interrupted agent import), the same, or something else. */
 export type Standing = 'new' | 'part' | 'same' | 'other'
 
+/** What the databases of a store hold, read once: definitions by id, with their revisions now, and keys by id. */
+export interface Known {
+  agents(database: string): Promise<Map<string, number>>
+  keys(database: string): Promise<Map<string, KeyRow>>
+}
+
+/** Begins to look at a store with many items. What an import adds is noted; what others change meanwhile is refused by the store. */
+export function knownOf(store: Store): Known {
+  const agents = new Map<string, Promise<Map<string, number>>>()
+  const keys = new Map<string, Promise<Map<string, KeyRow>>>()
+  const keysById = async (database: string) => new Map((await keysOf(store, database)).map((key) => [key.id, key]))
+  return {
+    agents: (database) => readOnce(agents, database, () => currentRevisions(store, database)),
+    keys: (database) => readOnce(keys, database, () => keysById(database)),
+  }
+}
+
+function readOnce<Value>(read: Map<string, Promise<Value>>, key: string, make: () => Promise<Value>): Promise<Value> {
+  const known = read.get(key) ?? make()
+  read.set(key, known)
+  return known
+}
+
 /** Compares an item with what the store holds under its name. */
-export async function standingOf(store: Store, item: ExportItem): Promise<Standing> {
+export async function standingOf(store: Store, item: ExportItem, known: Known = knownOf(store)): Promise<Standing> {
   const { database } = item
   if (item.kind === 'runtime') throw forReplayError()
   if (item.kind === 'conversation') {
@@ -147,13 +179,13 @@ export async function standingOf(store: Store, item: ExportItem): Promise<Standi
     return (await areSame(snapshotLines(database, there), given)) ? 'same' : 'other'
   }
   if (item.kind === 'key') {
-    const there = (await keysOf(store, database)).find(({ id }) => id === item.key.id)
+    const there = (await known.keys(database)).get(item.key.id)
     if (there === undefined) return (await findKeys(store, [item.key.digest])).length === 0 ? 'new' : 'other'
     const used = { lastUsedAt: null } // a key that was used since is still the same
     return isDeepStrictEqual({ ...movingRows.key(there), ...used }, { ...item.key, ...used }) ? 'same' : 'other'
   }
   if ((await store.lastAgentRevision(database, item.id)) === 0) return 'new'
-  const there = await agentLine(store, database, item.id)
+  const there = await agentLine(store, item, await known.agents(database))
   if (isDeepStrictEqual(json(there), json(item))) return 'same'
   const first = item.revisions.slice(0, there.revisions.length)
   const isBegun = there.current === there.revisions.at(-1)?.revision
@@ -193,35 +225,47 @@ export function importInto(
 ): (item: ExportItem) => Promise<boolean> {
   const changed = changedBy({ ...principal, via: 'import' }, store.now())
   const begun = new Set<string>()
+  const known = knownOf(store)
   return async (item) => {
     const { database } = item
-    const standing = await standingOf(store, item)
+    const standing = await standingOf(store, item, known)
     if (standing === 'same') return false
     if (standing === 'other') throw takenError(item)
     if (!begun.has(database))
       await store.addRecord(database, auditOf(changed, { kind: 'database', name: database, action: 'import' }))
     begun.add(database)
-    await importItem(store, item, changed)
+    await importItem(store, item, { changed, known })
     return true
   }
 }
 
-async function importItem(store: Store, item: ExportItem, changed: Changed): Promise<void> {
-  if (item.kind === 'agent') await importAgent(store, item, changed)
+interface Import {
+  readonly changed: Changed
+  readonly known: Known
+}
+
+async function importItem(store: Store, item: ExportItem, of: Import): Promise<void> {
+  if (item.kind === 'agent') await importAgent(store, item, of)
   else if (item.kind === 'runtime') throw forReplayError()
   else if (item.kind === 'key') {
-    if (!(await putKey(store, { ...item.key, database: item.database }))) throw takenError(item)
+    const key = { ...item.key, database: item.database }
+    if (!(await putKey(store, key))) throw takenError(item)
+    ;(await of.known.keys(item.database)).set(key.id, key)
   } else if (!(await store.putSnapshot(item.database, item.snapshot))) throw takenError(item)
 }
 
 async function importAgent(
   store: Store,
   { database, id, current, revisions }: MovingOf<'agent'>,
-  changed: Changed,
+  { changed, known }: Import,
 ): Promise<void> {
-  let last = (await store.listAgents(database)).find((row) => row.id === id)?.revision ?? 0
+  const there = await known.agents(database)
+  let last = there.get(id) ?? 0
   const change = async (row: AgentRow | null) => {
-    if (await store.changeAgents(database, [{ id, ifRevision: last, row }])) return
+    const isDone = await store.changeAgents(database, [{ id, ifRevision: last, row }])
+    if (isDone && row !== null) there.set(id, row.revision)
+    else if (isDone) there.delete(id)
+    if (isDone) return
     throw takenError({ kind: 'agent', database, id, current, revisions })
   }
   for (const { revision, ...rest } of revisions) {

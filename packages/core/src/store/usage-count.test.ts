@@ -58,7 +58,7 @@ for (const models of [1, 16, 17, 40, 300]) {
     const all = entries(models)
     const [first, second] = [all.slice(0, models), all.slice(models)]
     const merged = countOf(first)
-    merged.merge(countOf(second))
+    merged.adopt(countOf(second))
     const byUser = (count: UsageCount) => count.rows(['user', 'conversation', 'day'])
     assert.deepEqual(byUser(merged), byUser(countOf(all)))
   })

@@ -2,6 +2,8 @@
 import type { Entry, Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import { localPrincipal } from '../identity/principal.ts'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
+import { sorted } from '../identity/sorted.ts'
 import { pause } from '../identity/turn.ts'
 import { sumColumns, type UsageRow, type UsageSums } from './usage-records.ts'
 
@@ -37,10 +39,11 @@ export function countsAsUsage({ type, kind, body }: Entry): boolean {
 export class UsageCount {
   readonly #users = new Map<string, SumsList>()
   readonly #conversations = new Map<string, SumsList>()
+  readonly #adopted: UsageCount[] = []
 
   /** How many conversations have used something. */
   get conversations(): number {
-    return this.#conversations.size
+    return this.#adopted.reduce((sum, one) => sum + one.conversations, this.#conversations.size)
   }
 
   /** Adds what an entry used, if it used anything. */
@@ -51,22 +54,24 @@ export class UsageCount {
     addEntry(sumsOf(this.#conversations, conversation, { agent: '', model: null, day }), entry)
   }
 
-  /** Adds what another count has. */
-  merge(other: UsageCount): void {
-    for (const [mine, others] of [
-      [this.#users, other.#users],
-      [this.#conversations, other.#conversations],
-    ] as const)
-      for (const [key, { all }] of others) for (const one of all) addSums(sumsOf(mine, key, one), one)
+  /** Takes over another count, to which nothing is added any more. */
+  adopt(other: UsageCount): void {
+    this.#adopted.push(other)
   }
 
   /** Forgets a conversation. What it used stays in the sums of others. */
   forget(conversation: string): void {
     this.#conversations.delete(conversation)
+    for (const one of this.#adopted) one.forget(conversation)
   }
 
   /** The rows of these dimensions, in the order of a list. */
   rows(dimensions: readonly UsageDimension[] = usageDimensions): readonly UsageRow[] {
+    return runWithoutPause(this.rowsInPieces(dimensions))
+  }
+
+  /** The same in short pieces of work. */
+  *rowsInPieces(dimensions: readonly UsageDimension[] = usageDimensions): Pausable<readonly UsageRow[]> {
     const rows = new Map<string, Writable<UsageRow>>()
     const add = (sums: DaySums, keys: Partial<Record<UsageDimension, string | null>>) => {
       for (const by of dimensions) {
@@ -78,12 +83,26 @@ export class UsageCount {
         addSums(row, by === 'model' ? { ...sums, toolCalls: 0 } : sums)
       }
     }
-    for (const [user, { all }] of this.#users)
-      for (const one of all) add(one, { agent: one.agent, day: '', model: one.model, user })
-    for (const [conversation, { all }] of this.#conversations) for (const one of all) add(one, { conversation })
-    return [...rows.values()].sort(inOrder)
+    let count = 0
+    for (const { sums, user, conversation } of this.#all()) {
+      if (conversation === null) add(sums, { agent: sums.agent, day: '', model: sums.model, user })
+      else add(sums, { conversation })
+      count += 1
+      if (count % pieceSums === 0) yield
+    }
+    return yield* sorted([...rows.values()], inOrder)
+  }
+
+  *#all(): Generator<{ sums: DaySums; user: string | null; conversation: string | null }> {
+    for (const [user, { all }] of this.#users) for (const sums of all) yield { sums, user, conversation: null }
+    for (const [conversation, { all }] of this.#conversations)
+      for (const sums of all) yield { sums, user: null, conversation }
+    for (const one of this.#adopted) yield* one.#all()
   }
 }
+
+/** Sums between two pauses. */
+const pieceSums = 500
 
 /** The model of an entry that counts; undefined for the call of a tool, which is no model's. */
 function modelOf(entry: Entry): string | null | undefined {
@@ -209,17 +228,48 @@ interface ArrivedConversation {
 }
 
 /** Entries between two pauses. */
-const pieceEntries = 2_000
+const pieceEntries = 500
 
 /** The usage of a conversation that comes from another store. */
 export async function usageOfSnapshot({ id, entries, jobs }: ArrivedConversation): Promise<UsageCount> {
   const count = new UsageCount()
+  for await (const [entry, user] of countedIn({ id, entries, jobs })) count.add(entry, { conversation: id, user })
+  return count
+}
+
+/** Rows of the usage in a part of a log: up to this seq, from where the part before it ends. */
+export interface UsagePart {
+  readonly rows: readonly UsageRow[]
+  readonly upTo: number
+}
+
+/** How many entries that count are in one part: about two milliseconds of writing. */
+const partEntries = 500
+
+/** The same usage in parts, each short enough for one transaction and turn. */
+export async function usageParts({ id, entries, jobs }: ArrivedConversation): Promise<readonly UsagePart[]> {
+  const parts: UsagePart[] = []
+  let [count, size] = [new UsageCount(), 0]
+  for await (const [entry, user] of countedIn({ id, entries, jobs })) {
+    if (!countsAsUsage(entry)) continue
+    if (size === partEntries) {
+      parts.push({ rows: count.rows(), upTo: entry.seq - 1 })
+      ;[count, size] = [new UsageCount(), 0]
+    }
+    count.add(entry, { conversation: id, user })
+    size += 1
+  }
+  parts.push({ rows: count.rows(), upTo: entries.at(-1)?.seq ?? 0 })
+  return parts
+}
+
+/** The entries of the conversation's own jobs, and for whom each counts. */
+async function* countedIn({ entries, jobs }: ArrivedConversation): AsyncGenerator<readonly [Entry, string]> {
   const own = new Set(jobs.map((job) => job.id))
   const users = new LogUsers()
   for (const [index, entry] of entries.entries()) {
     if (index % pieceEntries === 0) await pause()
     const user = users.of(entry, own.has(entry.job))
-    if (user !== null) count.add(entry, { conversation: id, user })
+    if (user !== null) yield [entry, user]
   }
-  return count
 }

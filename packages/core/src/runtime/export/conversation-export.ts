@@ -1,6 +1,6 @@
 /** Writes the export of one conversation: everything that a replay needs, and no hidden value. */
 import { notFound } from '../../identity/not-found.ts'
-import { agentLine, snapshotLines } from '../../store/export.ts'
+import { agentLine, currentRevisions, snapshotLines } from '../../store/export.ts'
 import { type MovingLine, type MovingOf, movingVersion } from '../../store/export-lines.ts'
 import type { OpenSnapshot } from '../../store/store.ts'
 import type { Scope } from '../scope.ts'
@@ -37,8 +37,9 @@ async function definitionsOf(
   { entries }: OpenSnapshot,
 ): Promise<readonly MovingOf<'agent'>[]> {
   const lines: MovingOf<'agent'>[] = []
+  const current = await currentRevisions(store, database)
   for (const [id, used] of await usedRevisions(entries)) {
-    const line = await agentLine(store, database, id)
+    const line = await agentLine(store, { database, id }, current)
     const revisions = line.revisions.filter(({ revision }) => used.has(revision))
     if (revisions.length > 0) lines.push({ ...line, revisions, current: revisions.at(-1)?.revision ?? null })
   }

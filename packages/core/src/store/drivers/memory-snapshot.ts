@@ -55,7 +55,7 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       putContents(memory, database, contents)
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
-      tables.usage.merge(used)
+      tables.usage.adopt(used)
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

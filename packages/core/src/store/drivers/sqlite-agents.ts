@@ -1,7 +1,8 @@
 /** Agents and remembered replies of the embedded store. */
 import { agentSql } from '../sql/agents.ts'
+import { pause } from '../../identity/turn.ts'
 import { replySql } from '../sql/replies.ts'
-import type { AgentChange, AgentReading } from '../../agent/records.ts'
+import type { AgentChange, AgentReading, AgentRow, ProtocolRow } from '../../agent/records.ts'
 import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -14,7 +15,19 @@ type AgentMethods = AgentReading & Pick<Store, 'changeAgents'>
 /** The methods of a store that are about agents. */
 export function agentMethods(session: SqliteSession): AgentMethods {
   return {
-    listAgents: (database) => session.read(({ all }) => all(agentSql.listAgents, database).map(agentRow)),
+    async listAgents(database) {
+      const current = await session.read(({ all }) => all(agentSql.listCurrent, database))
+      // A revision never changes, so the rows are those of one time although they are read in several turns.
+      const rows: (AgentRow | ProtocolRow)[] = []
+      for (const { id, revision } of current) {
+        await pause()
+        const row = await session.read(({ get }) =>
+          get(agentSql.getAgentRevision, database, id as string, revision as number),
+        )
+        if (row !== null) rows.push(agentRow(row))
+      }
+      return rows
+    },
     listAgentIds: (database) =>
       session.read(({ all }) => all(agentSql.listAgentIds, database).map(({ id }) => id as string)),
     getAgentRevision: (database, id, revision) =>

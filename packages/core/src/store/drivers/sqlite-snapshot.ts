@@ -8,7 +8,7 @@ import { boundedRows, readBound as bound } from '../row-page.ts'
 import { contentSql } from '../sql/contents.ts'
 import type { ConversationSnapshot, OpenSnapshot, Store } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
-import { usageOfSnapshot } from '../usage-count.ts'
+import { usageParts } from '../usage-count.ts'
 import { assertRoom, entryRows, useRows } from './sqlite-append-copy.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
 import { type SqliteConnection, textIn } from './sqlite-connection.ts'
@@ -20,7 +20,8 @@ import { conversationRow, interruptionRow, jobOfTuple, jsonText, optionalText, t
 import { addParticipant, participantsOf } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 import { removeConversation } from './sqlite-unlinked.ts'
-import { addUsage, type WaitingUsage } from './sqlite-usage-rows.ts'
+import { addParts } from './sqlite-usage.ts'
+import type { WaitingUsage } from './sqlite-usage-rows.ts'
 
 type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
 
@@ -121,8 +122,8 @@ async function put(session: SqliteSession, snapshot: ConversationSnapshot): Prom
   if (over === 'kept') return false
   if (over !== null) await session.write((connection, { usage }) => removeConversation(connection, usage, over))
   for (const { digest, bytes } of contents) await putContent(session, { database, digest, bytes })
-  const used = (await usageOfSnapshot({ id, entries, jobs })).rows()
-  return writeDraft<boolean>(session, {
+  const parts = await usageParts({ id, entries, jobs })
+  const isPut = await writeDraft<boolean>(session, {
     rows: rowsIn(snapshot),
     refused: false,
     refusal: ({ get }) => (get(logSql.findConversation, database, id) === null ? null : false),
@@ -132,11 +133,15 @@ async function put(session: SqliteSession, snapshot: ConversationSnapshot): Prom
       tuple(interruptionSql.countInterruptions, number)?.[0] === interruptions.length,
     finish(connection, { usage }, number) {
       createConversation(connection, row, number)
-      for (const one of used) addUsage(connection, database, one)
       usage.addUp(connection)
+      usage.arriving.note(connection, number, { database, parts })
+      if (parts.length === 1) usage.addUp(connection)
       return true
     },
   })
+  // What cannot be added now is added before the sums are read again, or when the file is opened.
+  await addParts(session).catch(() => undefined)
+  return isPut
 }
 
 /** The number of an expired conversation of this id; null if there is no conversation, `kept` if there is one that has not expired. */

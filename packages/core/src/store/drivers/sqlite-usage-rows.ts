@@ -2,9 +2,8 @@
 import type { Entry } from '@witan/protocol/entries'
 import { usageSql } from '../sql/usage.ts'
 import { countsAsUsage, UsageCount, type UsageOwner } from '../usage-count.ts'
-import type { UsageRow } from '../usage-records.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
-import { valuesOf } from './sqlite-count-logs.ts'
+import { addUsage, ArrivingUsage } from './sqlite-usage-arriving.ts'
 
 /** Entries of an append, and for whom they count. */
 interface Noted extends UsageOwner {
@@ -37,17 +36,18 @@ export class WaitingUsage {
   #fresh: Noted[] = []
   /** Whether the present transaction has added up what was kept. */
   #isAdded = false
-  #appends = 0
-  #commits = 0
+  #waited = { appends: 0, commits: 0 }
   #marks: Marks | null = null
+  readonly arriving = new ArrivingUsage()
 
   /** Begins a transaction. The one before was committed, unless it was undone. */
   begin(): void {
+    this.arriving.begin()
     if (this.#isAdded) this.#kept = new Map()
     count(this.#kept, this.#fresh)
     this.#fresh = []
     this.#isAdded = false
-    this.#commits += 1
+    this.#waited.commits += 1
   }
 
   /** Forgets what a transaction that was rolled back has done. */
@@ -55,10 +55,11 @@ export class WaitingUsage {
     this.#fresh = []
     this.#isAdded = false
     this.#marks = null
+    this.arriving.undo()
   }
 
   get isEmpty(): boolean {
-    return (this.#isAdded || this.#kept.size === 0) && this.#fresh.length === 0
+    return this.arriving.isEmpty && (this.#isAdded || this.#kept.size === 0) && this.#fresh.length === 0
   }
 
   /** Notes the usage in entries that were appended after the seq `before`. */
@@ -70,7 +71,7 @@ export class WaitingUsage {
     if (!entries.some(countsAsUsage)) return
     const { database, conversation, user, number, before } = of
     this.#fresh.push({ database, conversation, user, entries })
-    this.#appends += 1
+    this.#waited.appends += 1
     this.#marks ??= marksOf(all(usageSql.readMarks).map(({ conversation: marked }) => marked as number))
     const { last, marked } = this.#marks
     if (number > last || marked.has(number)) return
@@ -80,19 +81,19 @@ export class WaitingUsage {
 
   /** Ends a transaction, before its commit: too much that waits is added up. */
   end(connection: SqliteConnection): void {
-    if (this.#appends >= mostAppends || this.#commits >= mostCommits) this.addUp(connection)
+    if (this.#waited.appends >= mostAppends || this.#waited.commits >= mostCommits) this.addUp(connection)
   }
 
   /** Adds up all that waits. From now on the sums have the usage of all entries. */
   addUp(connection: SqliteConnection): void {
+    this.arriving.addAll(connection)
     const fresh = count(new Map(), this.#fresh)
     for (const counts of this.#isAdded ? [fresh] : [this.#kept, fresh])
       for (const [database, usage] of counts) for (const row of usage.rows()) addUsage(connection, database, row)
     for (const sql of usageSql.markAll) connection.run(sql)
     this.#fresh = []
     this.#isAdded = true
-    this.#appends = 0
-    this.#commits = 0
+    this.#waited = { appends: 0, commits: 0 }
     this.#marks = null
   }
 }
@@ -109,9 +110,4 @@ function count(counts: Counts, noted: readonly Noted[]): Counts {
 
 function marksOf(conversations: readonly number[]): Marks {
   return { last: conversations.at(-1) ?? 0, marked: new Set(conversations) }
-}
-
-/** Adds to the sums of one key and day. */
-export function addUsage({ run }: SqliteConnection, database: string, row: UsageRow): void {
-  run(usageSql.addUsage, database, row.by, row.key, row.day, ...valuesOf(row))
 }

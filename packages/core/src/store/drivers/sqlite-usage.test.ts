@@ -115,6 +115,69 @@ test('[T27] what has arrived or was deleted before a process is killed counts as
   assert.equal((await sumsOf(next))['conversation chats/fresh'], 1)
 })
 
+test('[T27] much usage that arrives is added in parts; each reader finds it whole, and a killed process loses none', async (context) => {
+  const [uses, added] = [2_600, 3]
+  const from = await opened(context, newFolder(context))
+  const long = await run(from, 'long')
+  await long.add(Array.from({ length: uses }, () => toolOf('long')))
+  const snapshot = (await from.readSnapshot(database, long.job.conversation)) ?? assert.fail()
+  const folder = newFolder(context)
+  const store = await opened(context, folder)
+  const other = await run(store, 'other')
+  for (let time = 0; time < added; time += 1) await other.use()
+  let isPut = false
+  const put = store.putSnapshot(database, snapshot).then((done) => {
+    isPut = done
+  })
+  const found = new Set<number>()
+  const copies: [copy: string, isThere: boolean][] = []
+  while (!isPut) {
+    const isThere = (await store.getConversation(database, long.job.conversation)) !== null
+    if (copies.length < 40) copies.push([copyOf(context, folder), isThere])
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await put
+  assert.equal((await sumsOf(store))['day '], uses + added)
+  assert.ok(copies.filter(([, isThere]) => isThere).length > 2, 'parts came in several transactions')
+  for (const [copy, isThere] of copies) {
+    const next = await opened(context, copy)
+    const sum = (await sumsOf(next))['day '] ?? 0
+    found.add(sum)
+    assert.equal(sum, isThere ? uses + added : added)
+    await next.close()
+  }
+  assert.deepEqual([...found].sort(), [added, uses + added].sort())
+})
+
+test('[T27] who reads usage while it arrives, and who uses more meanwhile, loses nothing', async (context) => {
+  const uses = 2_600
+  const from = await opened(context, newFolder(context))
+  const long = await run(from, 'long')
+  await long.add(Array.from({ length: uses }, () => toolOf('long')))
+  const snapshot = (await from.readSnapshot(database, long.job.conversation)) ?? assert.fail()
+  const folder = newFolder(context)
+  const store = await opened(context, folder)
+  const other = await run(store, 'other')
+  let isPut = false
+  const put = store.putSnapshot(database, snapshot).then((done) => {
+    isPut = done
+  })
+  let used = 0
+  while (!isPut) {
+    const isThere = (await store.getConversation(database, long.job.conversation)) !== null
+    const before = used
+    await new Promise((resolve) => setImmediate(resolve))
+    await other.use()
+    used += 1
+    const sum = (await sumsOf(store))['day '] ?? 0
+    assert.ok(isThere ? sum === uses + before + 1 : [before + 1, uses + before + 1].includes(sum), `${sum} of ${used}`)
+  }
+  await put
+  const expected = (await sumsOf(store))['day ']
+  assert.equal(expected, uses + used)
+  assert.equal((await sumsOf(await killed(context, folder)))['day '], expected)
+})
+
 for (const isAsked of [false, true]) {
   const when = isAsked ? ', in which it was added up,' : ''
   test(`[T27] usage of a transaction${when} that was rolled back counts nowhere, and what waited before it counts once`, async (context) => {

@@ -1,4 +1,5 @@
 /** Sums of usage of the embedded store. */
+import { nextTurn } from '../../identity/turn.ts'
 import { usageSql } from '../sql/usage.ts'
 import type { UsageRecords } from '../usage-records.ts'
 import { usageRow } from './sqlite-rows.ts'
@@ -8,6 +9,7 @@ import type { SqliteSession } from './sqlite-session.ts'
 export function usageMethods(session: SqliteSession): UsageRecords {
   return {
     async listUsage(database, { by, after, limit }) {
+      await addParts(session)
       const isComplete = await session.read((_, { usage }) => usage.isEmpty)
       if (!isComplete) await session.write((connection, { usage }) => usage.addUp(connection))
       return session.read(({ all }) =>
@@ -16,5 +18,14 @@ export function usageMethods(session: SqliteSession): UsageRecords {
         ),
       )
     },
+  }
+}
+
+/** Adds the usage of conversations that have arrived, a part in each transaction and turn. */
+export async function addParts(session: SqliteSession): Promise<void> {
+  const isOver = () => session.read((_, { usage }) => usage.arriving.isEmpty)
+  while (!(await isOver())) {
+    await session.write((connection, { usage }) => usage.arriving.addPart(connection), true)
+    await nextTurn()
   }
 }

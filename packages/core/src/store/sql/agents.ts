@@ -4,10 +4,7 @@ const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnin
 
 /** Statements on agents and revisions. Parameters are numbered, `?1` being the first. */
 export const agentSql = {
-  listAgents: `${columns}
-from agents a join agent_revisions r on r.database = a.database and r.id = a.id and r.revision = a.revision
-where a.database = ?1
-order by a.id`,
+  listCurrent: 'select id, revision from agents where database = ?1 order by id',
   listAgentIds: 'select distinct id from agent_revisions where database = ?1 order by id',
   getAgentRevision: `${columns}
 from agent_revisions r where r.database = ?1 and r.id = ?2 and r.revision = ?3`,

@@ -28,6 +28,8 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 on conflict ${together}`,
   readMarks: 'select conversation from usage_marks order by conversation',
   mark: 'insert into usage_marks (conversation, seq) values (?1, ?2)',
+  /** The same, also if it is marked. */
+  markAgain: 'insert or replace into usage_marks (conversation, seq) values (?1, ?2)',
   /** Marks that the sums have the usage of all entries. */
   markAll: ['delete from usage_marks', markLast],
   listUsage: `

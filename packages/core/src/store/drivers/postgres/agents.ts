@@ -1,4 +1,5 @@
 /** Agents and remembered replies on PostgreSQL. */
+import { mapInTurns } from '../../../identity/turn.ts'
 import type { AgentChange, AgentReading } from '../../../agent/records.ts'
 import { agentSql, replySql } from '../../sql/postgres/agents.ts'
 import type { Addition } from '../../record.ts'
@@ -16,7 +17,7 @@ export function agentMethods(session: PostgresSession): AgentMethods {
   return {
     async listAgents(database) {
       const [rows = []] = await session.read(database, [agentSql.listAgents, stored(database)])
-      return rows.map(agentRow)
+      return mapInTurns(rows, agentRow)
     },
     async listAgentIds(database) {
       const [rows = []] = await session.read(database, [agentSql.listAgentIds, stored(database)])

@@ -1,5 +1,6 @@
 /** Export and import of conversations, and the list of databases. */
 import { faultPoint } from '../../../identity/fault-point.ts'
+import { runWithPauses } from '../../../identity/pausable.ts'
 import { pause } from '../../../identity/turn.ts'
 import { entryOf, entryText } from '../../entry-text.ts'
 import { piecesOf } from '../../pieces.ts'
@@ -14,7 +15,8 @@ import { readBound } from '../../row-page.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
-import { type UsageCount, usageOfSnapshot } from '../../usage-count.ts'
+import { usageOfSnapshot } from '../../usage-count.ts'
+import type { UsageRow } from '../../usage-records.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
 import { contentOf, putContent, useContents } from './contents.ts'
@@ -65,7 +67,7 @@ async function checkWritable(session: PostgresSession): Promise<void> {
   const id = `trial/${newMark()}`
   const trial = trialConversation(database, id, session.clock.now())
   const queries: Statement[] = [
-    ...statementsOf(database, trial, await usageOfSnapshot({ ...trial, id })),
+    ...statementsOf(database, trial, await usageRows({ ...trial, id })),
     ...deletesOf(database, [id]),
   ]
   const options = { pool: 'write', replyMs: trialMs.reply } as const
@@ -153,13 +155,17 @@ function queriesOf(at: readonly [database: string, id: string]) {
   }
 }
 
+async function usageRows(snapshot: Parameters<typeof usageOfSnapshot>[0]): Promise<readonly UsageRow[]> {
+  return runWithPauses((await usageOfSnapshot(snapshot)).rowsInPieces())
+}
+
 async function putSnapshot(
   session: PostgresSession,
   database: string,
   snapshot: ConversationSnapshot,
 ): Promise<boolean> {
   const { row } = snapshot
-  const used = await usageOfSnapshot({ ...snapshot, id: row.id })
+  const used = await usageRows({ ...snapshot, id: row.id })
   const at = stored(database)
   const options = { replyMs: snapshotMs }
   let isUntold = false
@@ -206,7 +212,11 @@ async function look({ send }: Transaction, at: string, { row, jobs, interruption
   return { conversation, isOver, isTaken: conversation !== null || others.length > 0 }
 }
 
-function* statementsOf(database: string, snapshot: ConversationSnapshot, used: UsageCount): Generator<Statement> {
+function* statementsOf(
+  database: string,
+  snapshot: ConversationSnapshot,
+  used: readonly UsageRow[],
+): Generator<Statement> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const batch = createBatch(database, 0)
   arrive(batch, row)
@@ -215,7 +225,7 @@ function* statementsOf(database: string, snapshot: ConversationSnapshot, used: U
   yield* insertEntries(at, linesOf(snapshot))
   const artifacts = artifactRows(entries, 0).map((one) => ({ ...one, conversation }))
   for (const rows of piecesOf(artifacts, noText)) yield* insertArtifacts(at, rows)
-  yield* addUsage(at, used.rows())
+  for (const rows of piecesOf(used, noText)) yield* addUsage(at, rows)
   for (const rows of piecesOf(storedJobs(jobs), ({ about, result }) => about.length + result.length))
     yield insertJobs(at, rows)
   for (const rows of piecesOf(interruptions, (one) => jsonText(one).length)) yield insertInterruptions(at, rows)
