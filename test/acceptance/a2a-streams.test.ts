@@ -152,8 +152,9 @@ describe('what a task asks its caller', () => {
     assert.equal(status?.state, 'TASK_STATE_INPUT_REQUIRED')
     const [words, data] = status?.message?.parts ?? []
     assert.equal(words?.text, 'How many?')
-    assert.deepEqual((data?.data as { questions: unknown }).questions, [free])
-    const { id: taskId, contextId } = frames[0]?.task as A2aTask
+    const asked = (data?.data ?? {}) as { questions?: unknown }
+    assert.deepEqual(asked.questions, [free])
+    const { id: taskId, contextId } = frames[0]?.task ?? { id: '', contextId: '' }
     const task = await desk.send(message('3', { taskId, contextId }))
     assert.equal(task.id, taskId)
     assert.equal(answerOf(task), 'Three it is.')

@@ -43,6 +43,11 @@ const nobody: readonly string[] = []
 
 /** The next model call, or null if the agent call or the run has failed instead. */
 export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall | null {
+  const lacking = lackingValue(call, job)
+  if (lacking !== null) {
+    failRun(job, lacking)
+    return null
+  }
   const startedAt = job.env.clock.now()
   const { allowance, isForOutput, isToolless } = termsOf(call, job, circumstances(job, startedAt))
   const about = { call, purpose: isForOutput ? ('output' as const) : null, folded: null }
@@ -89,6 +94,17 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     isAsking: false,
     isLost: false,
   }
+}
+
+/** Why the root of a run that came over A2A cannot begin: nobody there gives a value, and its agent needs one. Null if it can. */
+function lackingValue({ parent, agent, parameters }: AgentCall, { run }: Job): Problem | null {
+  if (parent !== null || run.principal.incoming === undefined) return null
+  const lacking = agent.parameters.find(({ name, sendToModel }) => sendToModel && !parameters.has(name))
+  if (lacking === undefined) return null
+  const detail = `Agent \`${agent.id}\` needs \`${lacking.name}\`, and a caller over A2A gives no parameters.`
+  return problem('PARAM_MISSING', detail, {
+    hint: 'Hide the parameter, or let another agent with its value call this one.',
+  })
 }
 
 /** What the budget allows the next model call of an agent's call, and what kind of model call that is. */

@@ -55,13 +55,11 @@ export async function newConversation(
   const given = readConversationValues(request.parameters)
   if (given.size > 0) checkConversationValues(given, pinned.data, agentsBelow(parts, database, pinned.data))
   const people = request.users === null ? null : startingPeople(scope, request.users, pinned.data)
-  requireValues(
-    pinned.data,
-    pinned.data.parameters.filter(
-      ({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'),
-    ),
-    given,
+  const needed = pinned.data.parameters.filter(
+    ({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'),
   )
+  // A run that comes over A2A begins without them, and fails: its caller reads the state of a task.
+  if (principal.incoming === undefined) requireValues(pinned.data, needed, given)
   const parameters: Record<string, readonly [value: unknown, hidden: boolean]> = storedParticipants(people)
   for (const [name, { value, hidden }] of given) parameters[name] = [value, hidden]
   const { maxModelIterationsPerCall, expiresInSeconds } = request

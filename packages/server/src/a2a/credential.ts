@@ -15,6 +15,8 @@ export interface Caller {
   readonly address: string | null
   /** The chain that its credential names; undefined without one. */
   readonly chain: unknown
+  /** The address that its credential is for; null for any. */
+  readonly audience: string | null
   readonly isAnonymous: boolean
 }
 
@@ -26,8 +28,8 @@ export interface Asked {
   readonly audiences: (audience: string) => boolean
   /** The id of the message that comes with it; null for a method without one. */
   readonly messageId: string | null
-  /** Null at the hub, before an agent is picked. */
-  readonly agent: PublishedAgent | null
+  /** The agent that is called; at the hub each that may be. */
+  readonly agents: readonly PublishedAgent[]
 }
 
 /** Finds out who calls. */
@@ -59,22 +61,24 @@ export function createWireCredentials({ runtime, auth, tokens, port, log }: Cred
     return issuer !== null && issuer === auth.issuer ? auth : null
   }
   return {
-    async check({ request, database, audiences, messageId, agent }) {
+    async check({ request, database, audiences, messageId, agents }) {
       const header = request.headers.get('authorization')
       if (header === null) {
-        if (agent !== null && admitsAnonymous(agent)) return anonymousCaller(database)
+        if (agents.some(admitsAnonymous)) return anonymousCaller(database)
         throw refused('This needs a credential.')
       }
       const token = bearerOf(request)
       if (token === null) throw refused('The credential must be a bearer token.')
       const own = ownOf(token)
       if (own === null) {
-        const { address, chain } = await tokens.verify(token, { audiences, messageId })
-        return { principal: remotePrincipal(database, address), address: address.text, chain, isAnonymous: false }
+        const { address, chain, audience } = await tokens.verify(token, { audiences, messageId })
+        const named = audience.startsWith('@') ? audience : null
+        const principal = remotePrincipal(database, address)
+        return { principal, address: address.text, chain, audience: named, isAnonymous: false }
       }
       const principal = await admitted(own, request)
       if (principal.database !== database) throw refused('This credential is for another database.')
-      return { principal, address: null, chain: undefined, isAnonymous: false }
+      return { principal, address: null, chain: undefined, audience: null, isAnonymous: false }
     },
     recheck(request) {
       const token = bearerOf(request)
@@ -94,7 +98,15 @@ async function admitted(auth: Auth, request: Request): Promise<Principal> {
 }
 
 function anonymousCaller(database: DatabaseId): Caller {
-  return { principal: anonymousPrincipal(database), address: null, chain: undefined, isAnonymous: true }
+  const principal = anonymousPrincipal(database)
+  return { principal, address: null, chain: undefined, audience: null, isAnonymous: true }
+}
+
+/** Refuses a caller whose credential is good for the hub, and not for the agent that its message reaches. Throws `UNAUTHENTICATED`. */
+export function checkReached({ audience, isAnonymous }: Caller, agent: PublishedAgent): void {
+  if (isAnonymous && !admitsAnonymous(agent)) throw refused('This needs a credential.')
+  if (audience !== null && audience !== agent.address.text)
+    throw refused('The claim `aud` is not the address that the message reaches.')
 }
 
 function admitsAnonymous({ data }: PublishedAgent): boolean {

@@ -51,10 +51,9 @@ export function createIssuerKeySets(fetchJson: FetchJson, now: () => number, lim
 
   async function read(issuer: string): Promise<Known> {
     const at = now()
-    const keys = await fetchJson(`${issuer}/.well-known/jwks.json`).then(
-      (set) => createLocalJWKSet(keySet(set, limits.keys)),
-      () => null,
-    )
+    const keys = await fetchJson(`${issuer}/.well-known/jwks.json`)
+      .then((set) => createLocalJWKSet(keySet(set, limits.keys)))
+      .catch(() => null)
     const before = known.get(issuer)
     const found = { at, missedAt: before?.missedAt ?? Number.NEGATIVE_INFINITY, keys: keys ?? before?.keys ?? null }
     known.delete(issuer)
@@ -83,10 +82,10 @@ export function createIssuerKeySets(fetchJson: FetchJson, now: () => number, lim
   }
 }
 
-/** The Ed25519 keys of a set. Throws for what is none. */
+/** The Ed25519 keys of a set, without `alg`: they sign under both of its names. Throws for what is no set. */
 function keySet(set: unknown, most: number): JSONWebKeySet {
   const keys = fieldOf(set, 'keys')
   if (!Array.isArray(keys) || keys.length > most) throw new Error(`no set of at most ${most} keys`)
   const fitting = keys.filter((key) => fieldOf(key, 'kty') === 'OKP' && fieldOf(key, 'crv') === 'Ed25519')
-  return { keys: fitting }
+  return { keys: fitting.map(({ alg: _, ...key }) => key) }
 }

@@ -9,7 +9,7 @@ import type { AppOptions } from '../app-options.ts'
 import { nothingAt } from '../problem.ts'
 import { waitFor } from '../wait.ts'
 import { A2aError } from './a2a-error.ts'
-import type { Caller } from './credential.ts'
+import { type Caller, checkReached } from './credential.ts'
 import { framesOf } from './frames.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
 import { accepted } from './once.ts'
@@ -191,6 +191,7 @@ interface Said {
 async function said(call: MethodCall, message: ReadMessage, contextId = newContextId()): Promise<Said> {
   const { caller, options, traceparent } = call
   const agent = await call.pick(message, witanOf(call).ownRuns)
+  checkReached(caller, agent)
   if (!mayCall(agent.data.access, caller.principal)) throw nothingAt(call.path)
   const { incoming, notices } = taken(call, agent, message)
   const witan = witanOf(call, incoming)

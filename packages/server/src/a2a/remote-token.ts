@@ -16,6 +16,7 @@ interface TokenUse {
 interface ProvenCaller {
   readonly address: Address
   readonly chain: unknown
+  readonly audience: string
 }
 
 export interface RemoteTokens {
@@ -46,7 +47,7 @@ export function createRemoteTokens(keys: IssuerKeySets, now: () => number): Remo
       if ((exp as number) > (iat as number) + longestLifeSeconds)
         throw refused(`The token lives longer than ${longestLifeSeconds} seconds.`)
       if ((iat as number) * 1000 > at + skewSeconds * 1000) throw refused('The claim `iat` is in the future.')
-      return { address, chain: payload['witan_chain'] }
+      return { address, chain: payload['witan_chain'], audience: aud }
     },
   }
 }

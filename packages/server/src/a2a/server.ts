@@ -112,7 +112,7 @@ async function admit(
   const audiences: Asked['audiences'] = (audience) =>
     names.has(audience) || (isHub && audience === `https://${place.domain}`)
   const { database } = first
-  return credentials.check({ request, database, audiences, messageId, agent: isHub ? null : first })
+  return credentials.check({ request, database, audiences, messageId, agents })
 }
 
 function callOf(
