@@ -112,7 +112,9 @@ async function admit(
   const audiences: Asked['audiences'] = (audience) =>
     names.has(audience) || (isHub && audience === `https://${place.domain}`)
   const { database } = first
-  return credentials.check({ request, database, audiences, messageId, agents })
+  // At the hub only a message reaches one agent, which may be open to everybody.
+  const called = isHub && messageId === null ? [] : agents
+  return credentials.check({ request, database, audiences, messageId, agents: called })
 }
 
 function callOf(
