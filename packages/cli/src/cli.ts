@@ -14,8 +14,10 @@ import { doctorCommand } from './commands/doctor.ts'
 import { interruptionCommands } from './commands/interruptions.ts'
 import { keyCommands } from './commands/keys.ts'
 import { movingCommands } from './commands/export-import.ts'
+import { resolveCommand } from './commands/resolve.ts'
 import { runCommand } from './commands/run.ts'
 import { serveCommand } from './commands/serve.ts'
+import { signingCommands } from './commands/signing.ts'
 import { taskCommands } from './commands/tasks.ts'
 import { usageCommand } from './commands/usage.ts'
 import { workCommand } from './commands/work.ts'
@@ -44,6 +46,8 @@ export const commands: readonly Command[] = [
   auditCommand,
   ...artifactCommands,
   ...keyCommands,
+  ...signingCommands,
+  resolveCommand,
   ...movingCommands,
   doctorCommand,
 ]

@@ -16,6 +16,7 @@ function isApi(path: string): boolean {
  * allowed: a page of another origin sends the token.
  */
 export function corsHeaders(request: Request, path: string, policy: HostPolicy): Readonly<Record<string, string>> {
+  if (path === '/.well-known/webfinger') return { 'access-control-allow-origin': '*' } // RFC 7033 §5
   const origin = isApi(path) ? listedOrigin(request, policy) : null
   if (origin === null) return {}
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': exposedHeaders, vary: 'Origin' }
@@ -23,7 +24,7 @@ export function corsHeaders(request: Request, path: string, policy: HostPolicy):
 
 /** The answer to a preflight request of a listed origin; null for any other request. It needs no token, since browsers send none with it. */
 export function preflightAnswer(request: Request, path: string, policy: HostPolicy): Response | null {
-  const allowed = corsHeaders(request, path, policy)
+  const allowed = isApi(path) ? corsHeaders(request, path, policy) : {}
   const { headers } = request
   if (request.method !== 'OPTIONS' || !headers.has('access-control-request-method')) return null
   if (allowed['access-control-allow-origin'] === undefined) return null

@@ -129,6 +129,7 @@ function callOf(
   return {
     witan,
     params: c.req.param(),
+    search: searchParams,
     query: route.query === undefined ? undefined : readQuery(route.query, searchParams),
     body: route.body === undefined || body === null ? undefined : checkBody(route, body),
     headers: c.req.raw.headers,

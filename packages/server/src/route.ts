@@ -12,6 +12,8 @@ export interface Call<Query, Body> {
   readonly witan: Witan
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
+  /** The query string as it was sent, for a route without a schema of it. */
+  readonly search: URLSearchParams
   readonly body: Body
   readonly headers: Headers
   /** Aborts when the client has gone. */

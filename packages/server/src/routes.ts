@@ -1,7 +1,8 @@
-/** The table of all routes: everything under /api/v1, and health and metrics for operators. */
+/** The table of all routes: everything under /api/v1, health and metrics for operators, and what other servers read. */
 import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
 import type { AppOptions } from './app-options.ts'
+import { discoveryRoutes } from './discovery/routes.ts'
 import { type OpenApiDocument, openApiDocument } from './openapi.ts'
 import { defineRoute, type Route } from './route.ts'
 import { agentRoutes } from './routes/agents.ts'
@@ -44,7 +45,7 @@ const stateSchema = z.object({ status: z.string() })
 /** All routes of one application. */
 export function allRoutes(options: AppOptions): readonly Route[] {
   const operation = [healthRoute, readinessRoute(options), metricsRoute]
-  return [...operation, documentRoute([...apiRoutes, ...operation]), ...apiRoutes]
+  return [...operation, documentRoute([...apiRoutes, ...operation]), ...apiRoutes, ...discoveryRoutes(options)]
 }
 
 const healthRoute = defineRoute({

@@ -78,6 +78,12 @@ const prompt = { prompt: 'more' }
 export const rows: readonly Row[] = [
   row(everybody, ['GET /healthz', '/healthz']),
   row(everybody, ['GET /readyz', '/readyz']),
+  row(everybody, ['GET /.well-known/webfinger', '/.well-known/webfinger?resource=acct:front@reach.example']),
+  row(everybody, ['GET /.well-known/agent-card/{local}', '/.well-known/agent-card/front']),
+  row(everybody, ['GET /.well-known/agent-card.json', '/.well-known/agent-card.json']),
+  row(everybody, ['GET /.well-known/jwks.json', '/.well-known/jwks.json']),
+  row(everybody, ['GET /.well-known/did.json', '/.well-known/did.json']),
+  row(everybody, ['GET /a2a/{local}/.well-known/agent-card.json', '/a2a/front/.well-known/agent-card.json']),
   row(everybody, ['GET /api/v1/openapi.json', '/api/v1/openapi.json']),
   row(everybody, ['GET /api/v1/principal', '/api/v1/principal']),
   row(admin, ['GET /api/v1/keys', '/api/v1/keys']),

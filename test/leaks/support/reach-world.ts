@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createRuntime, defineTool, type Principal, type Runtime, type Store } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
 import type { DatabaseId, Prompt } from '@witan/protocol'
-import { type App, createApp, createAuth, createLog } from '@witan/server'
+import { type App, createApp, createAuth, createLog, noFederation } from '@witan/server'
 import { z } from 'zod'
 import { agent, playerOf, until } from '../../support/stage.ts'
 import { canary } from './canary.ts'
@@ -89,7 +89,8 @@ export async function createWorlds(store: Store): Promise<Worlds> {
     store,
     models: { 'play/model': model },
     tools: [note],
-    agents,
+    domains: { 'reach.example': 'default' },
+    agents: [...agents, { ...agent('front'), address: 'front' }],
     report: () => undefined,
   })
   const found = await play(runtime)
@@ -170,6 +171,7 @@ function appOf(runtime: Runtime, caller: () => Principal | null): App {
     hosts: { port: () => 4747, allowed: [], origins: [] },
     log: createLog('error', () => undefined),
     stop: { streams: never, waits: never },
+    federation: { ...noFederation, domain: 'reach.example', domains: ['reach.example'] },
     studio: new URL('./nothing-built/', import.meta.url),
   })
 }

@@ -9,6 +9,7 @@ const keysOfWorkflows: readonly string[] = [
   'description',
   'parents',
   'access',
+  'address',
   'parameters',
   'acceptTransfer',
   'workflow',

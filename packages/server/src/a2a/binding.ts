@@ -13,7 +13,7 @@ export interface Binding {
 }
 
 /** The extensions that this server knows. */
-const extensions: readonly string[] = [
+export const extensions: readonly string[] = [
   'https://mentionable.dev/ns/normalized-message/v0.1',
   'https://mentionable.dev/ns/identity/v0.1',
   'https://mentionable.dev/ns/policy/v0.1',

@@ -1,0 +1,121 @@
+/** The cards of published agents and of the hub, in both formats. */
+import { anonymousPrincipal, mayCall, type PublishedAgent } from '@witan/core/tooling'
+import { extensions } from '../a2a/binding.ts'
+import type { Federation } from '../federation-config.ts'
+
+/** Readers take cards of up to 64 KiB, so a long description is cut. */
+const longestDescription = 5_000
+const longestHubDescription = 300
+
+const textModes = ['text/plain', 'application/json']
+const extensionList = extensions.map((uri) => ({ uri }))
+
+/** How an agent is written in paths: its local part, and its domain if that is not the first one. */
+export function segmentOf(
+  { address }: Pick<PublishedAgent, 'address'>,
+  { domain }: Pick<Federation, 'domain'>,
+): string {
+  return address.domain === domain ? address.local : `${address.local}@${address.domain}`
+}
+
+/** The Mentionable card [Mb14]. */
+export function mentionableCard(agent: PublishedAgent, federation: Federation): object {
+  const textMode = [{ kind: 'text', mime: 'text/plain' }]
+  return {
+    address: agent.address.text,
+    ...headOf(agent),
+    protocol_version: '0.1',
+    a2a: {
+      endpoint: endpointOf(agent, federation),
+      transport: 'https+jsonrpc',
+      capabilities: { streaming: true, push_notifications: false, extensions: extensionList },
+      skills: [skillOf(agent)],
+      input_modes: textMode,
+      output_modes: textMode,
+      auth: { scheme: 'bearer-jwt' },
+    },
+    mentionable: { supported_inbound: ['a2a'] },
+  }
+}
+
+/** The A2A card of an agent, not signed yet. */
+export function a2aCard(agent: PublishedAgent, federation: Federation): object {
+  return cardOf(headOf(agent), {
+    endpoint: endpointOf(agent, federation),
+    isOpen: isOpen(agent),
+    skills: [skillOf(agent)],
+  })
+}
+
+/** The A2A card of the hub of a domain, which has a skill for each published agent [Mb15]. */
+export function hubCard(agents: readonly PublishedAgent[], domain: string, federation: Federation): object {
+  const base = domain === federation.domain ? federation.publicUrl() : `https://${domain}`
+  const head = {
+    name: domain,
+    description: 'Begins with @ and the name of an agent: the text goes to that agent.',
+    version: String(agents.reduce((sum, { revision }) => sum + revision, 0)),
+  }
+  return cardOf(head, {
+    endpoint: `${base}/a2a`,
+    isOpen: agents.every(isOpen),
+    skills: agents.map((agent) => skillOf(agent, longestHubDescription)),
+  })
+}
+
+interface CardParts {
+  readonly endpoint: string
+  /** Callers without a credential are let in. */
+  readonly isOpen: boolean
+  readonly skills: readonly object[]
+}
+
+function cardOf(head: object, { endpoint, isOpen: isOpenCard, skills }: CardParts): object {
+  return {
+    ...head,
+    supportedInterfaces: [
+      { url: endpoint, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: `${endpoint}/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+    ],
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: extensionList,
+    },
+    ...(isOpenCard
+      ? {}
+      : {
+          securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+          securityRequirements: [{ schemes: { bearer: {} } }],
+        }),
+    defaultInputModes: textModes,
+    defaultOutputModes: textModes,
+    skills,
+  }
+}
+
+function headOf({ data, revision }: PublishedAgent) {
+  return {
+    name: data.name ?? data.id,
+    description: cut(data.description, longestDescription),
+    version: String(revision),
+  }
+}
+
+function skillOf({ address, data }: PublishedAgent, most = longestDescription): object {
+  const description = cut(data.description, most)
+  return { id: address.local, name: data.name ?? data.id, description, tags: ['agent'] }
+}
+
+function endpointOf(agent: PublishedAgent, federation: Federation): string {
+  return `${federation.publicUrl()}/a2a/${segmentOf(agent, federation)}`
+}
+
+function isOpen({ database, data }: PublishedAgent): boolean {
+  return mayCall(data.access, anonymousPrincipal(database))
+}
+
+/** The beginning of a text, never with half a character. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')
+}
