@@ -33,7 +33,9 @@ const results: Readonly<Record<string, () => unknown>> = {
   'a typed array of 2 MB': () => new Uint8Array(2_000_000),
   'a list of 3 million numbers': () => new Array(3_000_000).fill(1),
   'a list of 600,000 objects': () => Array.from({ length: 600_000 }, () => ({})),
-  'an object of 300,000 keys': () => keys(300_000),
+  'an object of 100,000 keys': () => keys(100_000),
+  'an object of 100,000 numbers as keys': () =>
+    Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [7 * at, 0])),
   'a list of 40 texts of 1 MB': () => new Array(40).fill('a'.repeat(1_000_000)),
   'a text of 20 million characters': () => 'a '.repeat(10_000_000),
   'a text of 20 million line ends': () => '\n'.repeat(20_000_000),
