@@ -3,6 +3,8 @@ import { type AgentData, type AgentInput, WitanError } from '@witan/protocol'
 import { isModel, type Model } from '../model/model.ts'
 import type { ApprovalPredicate } from '../tool/approval.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
+import { runWithoutPause } from '../identity/pausable.ts'
+import { readingOnce } from '../identity/read-once.ts'
 import { parseAgent } from './parse.ts'
 
 type EdgeInput = NonNullable<AgentInput['subAgents']>[number]
@@ -58,7 +60,8 @@ export interface AgentTool {
 }
 
 /** Checks and freezes an agent. Throws the first problem found, with code, path and hint. */
-export function defineAgent(definition: AgentDefinition | WorkflowDefinition): Agent {
+export function defineAgent(given: AgentDefinition | WorkflowDefinition): Agent {
+  const definition = { ...given }
   if (definition.workflow !== undefined && definition.workflow !== null) return defineWorkflow(definition as object)
   return defineModelAgent(definition as AgentDefinition)
 }
@@ -71,7 +74,9 @@ function defineWorkflow(definition: object): Agent {
 const nothing: readonly never[] = Object.freeze([])
 
 function defineModelAgent(definition: AgentDefinition): Agent {
-  const { model, tools = [], subAgents = [], approvals = [], ...rest } = definition
+  const { model, tools: toolsGiven = [], subAgents: edgesGiven = [], approvals: written = [], ...rest } = definition
+  const [tools, subAgents] = [[...toolsGiven], [...edgesGiven]]
+  const approvals = written.map((one) => (typeof one === 'object' && one !== null ? { ...one } : one))
   refuseNoModel(definition)
   const wrapped = [...subAgents, ...tools].filter(isWrapped)
   const named = tools.filter((tool) => !isWrapped(tool)) as readonly (string | FunctionTool)[]
@@ -139,9 +144,9 @@ export function agentTool(agent: Agent, options: Omit<EdgeInput, 'agent' | 'styl
   })
 }
 
-/** All agents passed to a runtime and the agents that they wrap, each once. */
+/** All agents passed to a runtime and the agents that they wrap, each once. Those that are data are copied. */
 export function withWrapped(agents: readonly (Agent | object)[]): readonly (Agent | object)[] {
-  const all = new Set(agents)
+  const all = new Set([...new Set(agents)].map((one) => ('data' in one ? one : runWithoutPause(readingOnce(one)))))
   for (const agent of all) for (const one of 'agents' in agent ? (agent as Agent).agents : []) all.add(one)
   return [...all]
 }

@@ -6,6 +6,7 @@ import { type AgentData, type Finding, isWitanError, type WitanError } from '@wi
 import { agentSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
+import { readingOnce } from '../identity/read-once.ts'
 import { agentProblems, parsingAgent } from './parse.ts'
 
 /** The malformed parts, and the agent without them; null if not even its id is known. */
@@ -20,7 +21,7 @@ const mostRepairs = 20
 
 /** Never throws. A well-formed agent equals the result of `parseAgent`. */
 export function inspectAgent(input: unknown): Inspected {
-  return runWithoutPause(inspectingAgent(input))
+  return runWithoutPause(inspectingAgent(runWithoutPause(readingOnce(input))))
 }
 
 /** The same in pieces, so that a large agent does not hold the process. */

@@ -5,6 +5,7 @@ import { agentSchema, maxJsonDepth, reservedParameterNames } from '@witan/protoc
 import { z } from 'zod'
 import { freezing } from '../identity/frozen.ts'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
+import { readingOnce } from '../identity/read-once.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues } from './definition-size.ts'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
@@ -18,7 +19,7 @@ import { workflowProblems } from './parse-workflow.ts'
  * `LIMIT_INVALID`, `PARAM_NAME_RESERVED` or `AGENT_INVALID`.
  */
 export function parseAgent(input: unknown): AgentData {
-  return runWithoutPause(parsingAgent(input))
+  return runWithoutPause(parsingAgent(runWithoutPause(readingOnce(input))))
 }
 
 /** Parses an agent in pieces, so that a large one does not hold the process. */

@@ -15,6 +15,7 @@ import { listedBy } from '../check/graph.ts'
 import { protocolUses, unspoken } from '../check/peers.ts'
 import { type Changed, shownChange } from '../../identity/changed.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
+import { readingOnce } from '../../identity/read-once.ts'
 import { type Inspected, inspectingAgent } from '../inspect.ts'
 import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
@@ -223,9 +224,10 @@ function* inspectAgents(inputs: readonly unknown[], domains: readonly string[]):
   const checked = new Map<string, AgentData>()
   const looks = new Map<string, Inspected>()
   const bad: Finding[] = []
-  for (const [index, input] of inputs.entries()) {
+  for (const [index, given] of inputs.entries()) {
     yield
-    const look = yield* inspectingAgent(withoutStored(input))
+    const input = yield* readingOnce(withoutStored(given))
+    const look = yield* inspectingAgent(input)
     const id = (input as { id?: unknown } | null)?.id
     const agent = typeof id === 'string' ? id.slice(0, 80) : `agents.${index}`
     bad.push(...look.problems.map((problem) => formFinding(agent, problem)))

@@ -2,18 +2,19 @@
 import { type AgentData, WitanError } from '@witan/protocol'
 import { withoutStored } from '@witan/protocol/schemas'
 import type { Pausable } from '../../identity/pausable.ts'
+import { readingOnce } from '../../identity/read-once.ts'
 import { parsingAgent } from '../parse.ts'
 import type { PatternAllowance } from '../../model/pattern.ts'
 import { type ReadProtocol, readingOf } from '../protocol/parse-protocol.ts'
 
 /** Reads a submitted agent in pieces. Fields that a read adds are ignored. */
-export function readAgent(input: unknown): Pausable<AgentData> {
-  return parsingAgent(withoutStored(input))
+export function* readAgent(input: unknown): Pausable<AgentData> {
+  return yield* parsingAgent(yield* readingOnce(withoutStored(input)))
 }
 
 /** Reads a submitted protocol in pieces, in the same way. */
-export function readProtocol(input: unknown, patterns: PatternAllowance): Pausable<ReadProtocol> {
-  return readingOf(withoutStored(input), patterns)
+export function* readProtocol(input: unknown, patterns: PatternAllowance): Pausable<ReadProtocol> {
+  return yield* readingOf(yield* readingOnce(withoutStored(input)), patterns)
 }
 
 /** A definition of a batch. */

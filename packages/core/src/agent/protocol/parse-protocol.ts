@@ -6,6 +6,7 @@ import { maxJsonDepth, protocolSchema } from '@witan/protocol/schemas'
 import type { z } from 'zod'
 import { freezing } from '../../identity/frozen.ts'
 import { type Pausable, runWithoutPause } from '../../identity/pausable.ts'
+import { readingOnce } from '../../identity/read-once.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues } from '../definition-size.ts'
@@ -31,7 +32,7 @@ export function protocolProblems(input: unknown): readonly WitanError[] {
 }
 
 function readAtOnce(input: unknown): ReadProtocol {
-  return runWithoutPause(readingOf(input))
+  return runWithoutPause(readingOf(runWithoutPause(readingOnce(input))))
 }
 
 /** Checks a protocol of the code, and freezes it. Throws the first problem found, with path and hint [T20]. */
