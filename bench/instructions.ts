@@ -1,7 +1,8 @@
 /**
- * Counts instructions a run, in another checkout and here: `npm run bench:instructions -- --base FOLDER [--only S1,S4] [--stores memory,normal]
- * [--warm 3000] [--runs 5000] [--seeds 7]`. It needs valgrind. A busy machine changes nothing in a count, so it shows differences that no
- * time would. One thread does everything: the runs, the compiler and the garbage collector. A store in memory keeps all runs.
+ * Counts instructions a run, in another checkout and here: `npm run bench:instructions -- --base FOLDER [--only S1,S4]
+ * [--stores memory,normal,postgres] [--warm 3000] [--runs 5000] [--seeds 7]`. It needs valgrind. A busy machine changes nothing in a count,
+ * so it shows differences that no time would. One thread does everything: the runs, the compiler and the garbage collector. A store in
+ * memory keeps all runs. What a PostgreSQL server does is not counted.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { aboutHere } from './about.ts'
 import { callgrind, countedFlags, countedIn } from './callgrind.ts'
+import { testServer } from '../test/postgres/support/server.ts'
 import { gridOf } from './grid.ts'
 
 const here = join(import.meta.dirname, '..')
@@ -42,7 +44,8 @@ function countOf(root: string, scenario: string, { store, seed }: { store: strin
   return countedIn(out) / Number(values.runs) / 1000
 }
 
-function main(): void {
+async function main(): Promise<void> {
+  if (values.stores.split(',').includes('postgres')) process.env['WITAN_TEST_POSTGRES'] = await testServer()
   if (values.base === undefined) throw new Error('--base: say which checkout to compare with')
   const base = resolve(values.base)
   const rows: string[][] = []
@@ -58,4 +61,5 @@ function main(): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
-main()
+await main()
+process.exit()

@@ -1,11 +1,14 @@
 /** The one rule for ids and names that a model, a terminal or a log shows; and how text that breaks it is shown. */
 
-import { shownText } from './shown.ts'
+import { escaped, shownText } from './shown.ts'
 
 /** A name on one line, with everything that is not seen as an escape: for names that were stored before the rule. */
 export function shownName(name: string): string {
-  return shownText(name).replaceAll('\n', '\\u000a')
+  return shownText(name).replaceAll('\n', '\\u000a').replace(blank, escaped)
 }
+
+/** Signs that fonts draw as a blank, or not at all: an empty pattern of Braille, a note without a head, a place for an object. */
+const blank = /[\u2800\u{1d159}\ufffc]/gu
 
 /** Where a name stands: the id of a person, one word without blanks such as a role, or a name that people read. */
 export type NameKind = 'id' | 'word' | 'name'
@@ -16,7 +19,7 @@ interface NameRule {
 }
 
 const punctuation = String.raw`._\-+@|'=~#$&!%*?^`
-const unseen = String.raw`[\p{Cf}\p{Default_Ignorable_Code_Point}]`
+const unseen = String.raw`[\p{Cf}\p{Default_Ignorable_Code_Point}${blank.source.slice(1, -1)}]`
 const seen = String.raw`(?![\p{Ps}\p{Pe}<>])(?!${unseen})[\p{L}\p{M}\p{N}\p{P}\p{S}]`
 const rules: Readonly<Record<NameKind, NameRule>> = {
   /** The identifiers of UAX 31, which may begin with a digit, and the marks of e-mail addresses and of ids of identity providers. */

@@ -54,7 +54,8 @@ function isNeeded(sign: string, at: number, whole: string): boolean {
   return /[\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/u.test(sign) && /\p{Script=Han}/u.test(before)
 }
 
-function escaped(sign: string): string {
+/** A character as an escape, such as `\\u001b` or `\\u{e0041}`. */
+export function escaped(sign: string): string {
   return sign.length === 2 ? `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}` : unit(sign)
 }
 
