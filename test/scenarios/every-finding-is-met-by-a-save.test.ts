@@ -77,8 +77,14 @@ describe('every finding of a check', () => {
     shop.close()
     const gone = { kind: 'sqlite', file: join(folder, 'gone.db') } as const
     const sources = { shop: { kind: 'sqlite', file } as const, gone }
-    runtime = createRuntime({ connections, sources })
-    const config = { store: { url: 'memory:' }, auth: { mode: 'none' }, server: { port: 0 }, connections, sources }
+    runtime = createRuntime({ connections, sources, domains: { 'bots.example.com': 'default' } })
+    const config = {
+      store: { url: 'memory:' },
+      auth: { mode: 'none' },
+      server: { port: 0, domain: 'bots.example.com' },
+      connections,
+      sources,
+    }
     await writeFile(join(folder, 'witan.config.json'), JSON.stringify(config))
     const env = { WITAN_LOG_LEVEL: 'silent' }
     server = await startServer(await loadConfig({ file: join(folder, 'witan.config.json'), env }))

@@ -7,6 +7,8 @@ export type RefusalCode = CodeOfStatus<422>
 
 /** The codes of findings that only warn. */
 export const warningCodes = [
+  'ADDRESS_CLOSED',
+  'ADDRESS_PARAM_UNBOUND',
   'AGENT_CYCLE',
   'AGENT_REF_UNKNOWN',
   'ALIAS_SHARED',

@@ -41,6 +41,7 @@ const error = (code: string, title: string, ...agents: readonly Json[]) => row('
 const warning = (code: string, title: string, ...agents: readonly Json[]) => row('warning', code)({ title, agents })
 
 const errors: readonly FindingRow[] = [
+  error('ADDRESS_INVALID', 'an address of another domain', agent('root', { address: '@root@elsewhere.example' })),
   row(
     'error',
     'WORKFLOW_PARAM_UNBOUND',
@@ -133,6 +134,12 @@ const errors: readonly FindingRow[] = [
 ]
 
 const warnings: readonly FindingRow[] = [
+  warning('ADDRESS_CLOSED', 'published for nobody', agent('root', { address: 'docs' })),
+  warning(
+    'ADDRESS_PARAM_UNBOUND',
+    'published, with a value that callers elsewhere cannot give',
+    agent('root', { address: 'docs', access: { call: ['@*'] }, parameters: [{ name: 'country' }] }),
+  ),
   warning(
     'AGENT_CYCLE',
     'two agents that call each other',

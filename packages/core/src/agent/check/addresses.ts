@@ -1,4 +1,4 @@
-/** Checks addresses: one agent has an address, and no other agent has its local part as id, which makes an address too [M01]. */
+/** Checks addresses: one agent has each, no other agent has its local part as id, and callers from outside can use a published agent [M01]. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { localOf } from '../address.ts'
 import type { AgentSet } from './graph.ts'
@@ -35,4 +35,27 @@ export function checkAddresses(agent: AgentData, agents: AgentSet): Finding[] {
       ]
   }
   return []
+}
+
+/** Warnings about a published agent that nobody on another server may call, or whose call must fail. */
+export function checkPublished({ id, address, access: { call }, parameters }: AgentData): Finding[] {
+  if (address === null) return []
+  const findings: Finding[] = []
+  if (call === null || call.length === 0) {
+    const why = call === null ? 'null, which lets in the principals of this database alone' : 'empty'
+    findings.push({
+      ...{ code: 'ADDRESS_CLOSED', severity: 'warning', agent: id, path: 'access.call' },
+      detail: `Agent \`${id}\` is published as \`${address}\`, and nobody on another server may call it: \`access.call\` is ${why}.`,
+      hint: 'Name who may, such as `@*@b.example` or `@*`; or take the address out.',
+    })
+  }
+  for (const [index, { name, sendToModel }] of parameters.entries()) {
+    if (!sendToModel) continue
+    findings.push({
+      ...{ code: 'ADDRESS_PARAM_UNBOUND', severity: 'warning', agent: id, path: `parameters.${index}` },
+      detail: `Agent \`${id}\` is published and needs \`${name}\`, which no caller on another server can give: its call fails.`,
+      hint: 'Hide the parameter, or publish another agent that passes its value on.',
+    })
+  }
+  return findings
 }

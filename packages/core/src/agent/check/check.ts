@@ -2,7 +2,7 @@
 import type { AgentData, CheckReport, Finding, MatrixRow } from '@witan/protocol'
 import type { QuerySource } from '../../tool/source.ts'
 import { checkAccess } from './access.ts'
-import { checkAddresses } from './addresses.ts'
+import { checkAddresses, checkPublished } from './addresses.ts'
 import { checkAliases } from './aliases.ts'
 import { checkApprovals } from './approvals.ts'
 import { checkDescriptions } from './descriptions.ts'
@@ -68,6 +68,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await runWithPauses(checkApprovals(agent, agents, context)))
   findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(checkAddresses(agent, agents))
+  findings.add(checkPublished(agent))
   findings.add(await checkQueries(agent, context))
   findings.add(await runWithPauses(checkHiddenNames(agent, context)))
   findings.add(await runWithPauses(checkLongDescriptions(agent, { agents, ...context })))
