@@ -270,6 +270,10 @@ const silent: ReadonlySet<string> = new Set([
     'GET /api/v1/openapi.json',
   ],
   ...['GET /api/v1/agents', 'GET /api/v1/agents/{id}', 'GET /healthz', 'GET /readyz'],
+  ...['webfinger', 'agent-card/{local}', 'agent-card.json', 'jwks.json', 'did.json'].map(
+    (name) => `GET /.well-known/${name}`,
+  ),
+  'GET /a2a/{local}/.well-known/agent-card.json',
 ])
 
 async function played() {
