@@ -1,6 +1,7 @@
 /** The corpus: every input that is played. */
 import { appends } from './rows/appends.ts'
 import { audits } from './rows/audits.ts'
+import { calls } from './rows/calls.ts'
 import { definitions } from './rows/definitions.ts'
 import { importing } from './rows/imports.ts'
 import { pages } from './rows/pages.ts'
@@ -15,6 +16,7 @@ export const rows: readonly Row[] = [
   ...replies,
   ...tools,
   ...servers,
+  ...calls,
   ...definitions,
   ...pages,
   ...importing,
