@@ -12,7 +12,7 @@ import { A2aError } from './a2a-error.ts'
 import { type Caller, checkReached } from './credential.ts'
 import { framesOf } from './frames.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
-import { accepted } from './once.ts'
+import { accepted, type Placed } from './once.ts'
 import { reserveTask } from './open-tasks.ts'
 import { hasEnded, isSettled, taskOf } from './task.ts'
 import { listTasks } from './task-list.ts'
@@ -260,7 +260,7 @@ interface Placing {
 }
 
 /** Stores the message where it belongs, and gives the id of the task that has it. */
-async function place(placing: Placing, noting: Noting): Promise<string> {
+async function place(placing: Placing, noting: Noting): Promise<Placed> {
   const { call, agent, message, witan } = placing
   const live = await liveOf(placing)
   if (live !== null && message.taskId !== null && hasEnded(live))
@@ -271,14 +271,14 @@ async function place(placing: Placing, noting: Noting): Promise<string> {
   const question = live === null ? null : onlyFreeText(live)
   if (live !== null && question !== null && message.text !== null) {
     const given = { id: question.id, answer: { [question.question]: { text: message.text } } }
-    return (await witan.run(live.conversationId, { answers: [given] }, noting)).runId
+    return noted(await witan.run(live.conversationId, { answers: [given] }, noting))
   }
-  if (live !== null) return (await witan.run(live.conversationId, { prompt }, noting)).runId
+  if (live !== null) return noted(await witan.run(live.conversationId, { prompt }, noting))
   const release = await reserveTask(call.caller.principal, witan.ownRuns, call.options.federation?.maxOpenTasks ?? 64)
   try {
-    if (message.contextId !== null) return (await witan.run(message.contextId, { prompt }, noting)).runId
+    if (message.contextId !== null) return noted(await witan.run(message.contextId, { prompt }, noting))
     const opened = await witan.start({ agent: agent.data.id, id: placing.contextId, prompt }, noting)
-    return opened.run?.runId ?? ''
+    return { runId: opened.run?.runId ?? '', isNoted: true }
   } finally {
     release()
   }
@@ -310,16 +310,20 @@ function onlyFreeText({ asked }: OwnRun): { readonly id: string; readonly questi
   return { id: only.id, question: question.id }
 }
 
-async function answer({ message, witan }: Placing, live: OwnRun | null, noting: Noting): Promise<string> {
+async function answer({ message, witan }: Placing, live: OwnRun | null, noting: Noting): Promise<Placed> {
   if (live === null) throw answerInvalid('An answer needs the `taskId` of the task that asked.')
   const { answers } = message
   for (const { id } of answers)
     if (!live.asked.some((one) => one.id === id)) throw answerInvalid(`This task does not ask \`${shown(id)}\` now.`)
   if (answers.every((one) => 'answer' in one))
-    return (await witan.run(live.conversationId, { answers: answers.filter((one) => 'answer' in one) }, noting)).runId
+    return noted(await witan.run(live.conversationId, { answers: answers.filter((one) => 'answer' in one) }, noting))
   for (const one of answers)
     await witan.answerInterruption(one.id, 'answer' in one ? { answer: one.answer } : { error: one.error })
-  return live.runId
+  return { runId: live.runId, isNoted: false }
+}
+
+function noted({ runId }: { readonly runId: string }): Placed {
+  return { runId, isNoted: true }
 }
 
 function shown(id: string): string {

@@ -16,27 +16,30 @@ interface OnceOf {
 const tries = 20
 const betweenMs = 50
 
+/** The task that has a message. `isNoted`: it was stored together with the reservation, which needs no more. */
+export interface Placed {
+  readonly runId: string
+  readonly isNoted: boolean
+}
+
 /**
  * The id of the task that has the message. `act` stores it, with the reservation under which a repeat finds it. The same id again gives the
  * same task, whatever else the message says. Nobody owns what an anonymous caller sends, so each of its messages is a new one.
  */
 export async function accepted(
   { caller, agent, messageId, replies }: OnceOf,
-  act: (note?: Reservation) => Promise<string>,
+  act: (note?: Reservation) => Promise<Placed>,
 ): Promise<string> {
   const { principal, isAnonymous } = caller
-  if (isAnonymous) return act()
+  if (isAnonymous) return (await act()).runId
   const scope = { principal, method: 'A2A', path: agent, name: 'messageId', key: messageId, digest: '', joins: true }
   const begun = await beginning(replies, scope)
   if (begun.state === 'done') return begun.body
   const { reservation } = begun
-  if (begun.state === 'noted') {
-    await replies.finish(scope, reservation, { status: 200, body: begun.runId })
-    return begun.runId
-  }
+  if (begun.state === 'noted') return begun.runId
   try {
-    const runId = await act(reservation)
-    await replies.finish(scope, reservation, { status: 200, body: runId })
+    const { runId, isNoted } = await act(reservation)
+    if (!isNoted) await replies.finish(scope, reservation, { status: 200, body: runId })
     return runId
   } catch (error) {
     if (isRefusal(error)) await replies.abandon(scope, reservation)
