@@ -12,6 +12,7 @@ import { playExits } from './families/exits.ts'
 import { playForbidden } from './families/forbid.ts'
 import { playHandOvers } from './families/hand-over.ts'
 import { playHttpErrors } from './families/http-errors.ts'
+import { playOutside } from './families/outside.ts'
 import { playPeers } from './families/peers.ts'
 import { playPeople } from './families/people.ts'
 import { playOverrides } from './families/override.ts'
@@ -72,6 +73,9 @@ describe('the injection and leak corpus', () => {
   test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
 
   test('[C6] [E85] S: nobody speaks to a model in the name of another', () => family('S', 140, playSpeaking))
+
+  test('[C31] [M02] G: who calls over A2A gets nothing of others, nothing for people, and no bound value', () =>
+    family('G', 400, playOutside))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 
