@@ -90,6 +90,19 @@ const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]
   '9,900 tools with access for nobody': [false, { ...agent, access: { tools: named(9_900, () => 0) } }],
   '14,000 malformed names that may call it': [false, { ...agent, access: { call: many(140, many(100, '')) } }],
   '98,000 malformed names that may call it': [false, { ...agent, access: { call: many(1_000, many(97, '')) } }],
+  '14,000 addresses in other alphabets that may call it': [
+    true,
+    {
+      ...agent,
+      access: {
+        call: many(140, 0).map((_, at) => many(100, `@a${at}@${'ü'.repeat(9)}.日本.example`)),
+      },
+    },
+  ],
+  '14,000 malformed addresses that may call it': [
+    false,
+    { ...agent, access: { call: many(140, many(100, `@a@${'ü'.repeat(15)}`)) } },
+  ],
   '98,000 malformed names of parameters': [
     false,
     { ...agent, subAgents: many(200, { agent: 'root', map: named(490, () => 0) }) },

@@ -1,54 +1,65 @@
 /** Addresses in the access lists of an agent: read when it is saved, and kept in the form in which they are compared. */
 import { type AgentData, WitanError } from '@witan/protocol'
 import { readAddress, readDomain, shownName } from '@witan/protocol/names'
+import type { Pausable } from '../identity/pausable.ts'
 
 type Access = AgentData['access']
-type Entry = NonNullable<Access['call']>[number]
+type Entries = NonNullable<Access['call']>
+
+/** The lists with every address in canonical form, and each entry that should be an address or a domain and is none. */
+interface ReadAccess {
+  readonly access: Access
+  readonly problems: readonly WitanError[]
+}
+
+/** Names between two pauses: reading a domain in another alphabet takes some ten microseconds. */
+const pieceNames = 100
+
+/** Reads the lists in pieces. */
+export function* readingAccess({ call, tools }: Access, who: string): Pausable<ReadAccess> {
+  const problems: WitanError[] = []
+  let looked = 0
+  function* readName(name: string, path: string): Pausable<string> {
+    looked += 1
+    if (looked % pieceNames === 0) yield
+    const [canonical, problem] = readEntry(name)
+    if (problem !== null) {
+      const detail = `${who}: \`${path}\` is \`${shownName(name.slice(0, 80))}\`, which is no address: ${problem}.`
+      problems.push(
+        new WitanError('AGENT_INVALID', detail, { path, hint: 'Such as `@a@b.example`, `@*@b.example` or `@*`.' }),
+      )
+    }
+    return canonical
+  }
+  function* readList(entries: Entries, path: string): Pausable<Entries> {
+    const list: Entries = []
+    for (const [index, entry] of entries.entries()) {
+      if (typeof entry === 'string') {
+        list.push(yield* readName(entry, `${path}.${index}`))
+        continue
+      }
+      const all: string[] = []
+      for (const [at, name] of entry.entries()) all.push(yield* readName(name, `${path}.${index}.${at}`))
+      list.push(all)
+    }
+    return list
+  }
+  const callers = call === null ? null : yield* readList(call, 'access.call')
+  if (tools === undefined) return { access: { call: callers }, problems }
+  const guarded: Record<string, Entries> = {}
+  for (const [tool, entries] of Object.entries(tools)) guarded[tool] = yield* readList(entries, `access.tools.${tool}`)
+  return { access: { call: callers, tools: guarded }, problems }
+}
 
 const anyOfDomain = '@*@'
 
-/** Each entry that should be an address or a domain, and is none. */
-export function* accessProblems({ call, tools = {} }: Access, who: string): Generator<WitanError> {
-  const lists = { call: call ?? [], ...prefixed(tools) }
-  for (const [list, entries] of Object.entries(lists))
-    for (const [index, entry] of entries.entries())
-      for (const [at, name] of typeof entry === 'string' ? [[null, entry] as const] : [...entry.entries()]) {
-        const problem = problemOf(name)
-        if (problem === null) continue
-        const path = `access.${list}.${index}${at === null ? '' : `.${at}`}`
-        const detail = `${who}: \`${path}\` is \`${shownName(name.slice(0, 80))}\`, which is no address: ${problem}.`
-        yield new WitanError('AGENT_INVALID', detail, { path, hint: 'Such as `@a@b.example`, `@*@b.example` or `@*`.' })
-      }
-}
-
-/** The lists with every address in canonical form. */
-export function canonicalAccess({ call, tools }: Access): Access {
-  const canonicalList = (entries: readonly Entry[]): Entry[] =>
-    entries.map((entry) => (typeof entry === 'string' ? canonical(entry) : entry.map(canonical)))
-  return {
-    call: call === null ? null : canonicalList(call),
-    ...(tools === undefined
-      ? {}
-      : { tools: Object.fromEntries(Object.entries(tools).map(([name, list]) => [name, canonicalList(list)])) }),
+/** The entry in canonical form, and what is wrong with it. */
+function readEntry(name: string): readonly [canonical: string, problem: string | null] {
+  if (!name.startsWith('@') || name === '@*') return [name, null]
+  if (name.startsWith(anyOfDomain)) {
+    const { value, problem } = readDomain(name.slice(anyOfDomain.length))
+    return [value === null ? name : `${anyOfDomain}${value}`, problem]
   }
-}
-
-function prefixed(tools: NonNullable<Access['tools']>): Record<string, readonly Entry[]> {
-  return Object.fromEntries(Object.entries(tools).map(([tool, entries]) => [`tools.${tool}`, entries]))
-}
-
-const isAddress = (name: string): boolean => name.startsWith('@') && name !== '@*'
-
-function problemOf(name: string): string | null {
-  if (!isAddress(name)) return null
-  if (name.startsWith(anyOfDomain)) return readDomain(name.slice(anyOfDomain.length)).problem
   const read = readAddress(name)
-  return read.ok ? null : read.problem
-}
-
-function canonical(name: string): string {
-  if (!isAddress(name)) return name
-  if (name.startsWith(anyOfDomain)) return `${anyOfDomain}${readDomain(name.slice(anyOfDomain.length)).value}`
-  const read = readAddress(name)
-  return read.ok ? read.address.text : name
+  return read.ok ? [read.address.text, null] : [name, read.problem]
 }

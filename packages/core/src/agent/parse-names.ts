@@ -36,10 +36,17 @@ function* namesIn({ name, users, anonymizeUsers, access }: Fields): Generator<Na
   const { call, tools } = fieldsOf(access)
   for (const [path, entries] of Object.entries({ call, ...prefixed(fieldsOf(tools)) })) {
     for (const [index, entry] of listOf(entries)) {
+      // An address is read as one, which is stricter.
+      if (isAddress(entry)) continue
       if (typeof entry === 'string') yield [`access.${path}.${index}`, entry, 'word']
-      else for (const [at, one] of listOf(entry)) yield [`access.${path}.${index}.${at}`, one, 'word']
+      else
+        for (const [at, one] of listOf(entry)) if (!isAddress(one)) yield [`access.${path}.${index}.${at}`, one, 'word']
     }
   }
+}
+
+function isAddress(entry: unknown): boolean {
+  return typeof entry === 'string' && entry.startsWith('@')
 }
 
 function prefixed(tools: Fields): Fields {

@@ -9,7 +9,7 @@ import { readingOnce } from '../identity/read-once.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues } from './definition-size.ts'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
-import { accessProblems, canonicalAccess } from './parse-access.ts'
+import { readingAccess } from './parse-access.ts'
 import { nameProblems } from './parse-names.ts'
 import { plainDefinition } from './plain-definition.ts'
 import { workflowProblems } from './parse-workflow.ts'
@@ -31,7 +31,6 @@ export function* parsingAgent(input: unknown): Pausable<AgentData> {
   yield
   if (!parsed.success) throw [...problemsOf(parsed.error, input, 1)][0] as WitanError
   for (const problem of nameProblems(parsed.data, whoIs(input))) throw problem
-  for (const problem of accessProblems(parsed.data.access, whoIs(input))) throw problem
   yield
   return yield* complete(parsed.data)
 }
@@ -52,7 +51,7 @@ export function* agentProblems(input: unknown): Pausable<readonly WitanError[]> 
     if (problems.length >= mostProblems) break
     problems.push(problem)
   }
-  if (parsed.success) problems.push(...accessProblems(parsed.data.access, whoIs(input)))
+  if (parsed.success) problems.push(...(yield* readingAccess(parsed.data.access, whoIs(input))).problems)
   return problems.slice(0, mostProblems)
 }
 
@@ -70,7 +69,8 @@ function* complete(parsed: AgentData): Pausable<AgentData> {
   const outputSchema = agent.outputSchema ?? (yield* samplingSchema(agent.outputSample ?? undefined))
   const actions = yield* withSchemas(agent.actions)
   const queries = yield* withSchemas(agent.queries)
-  const access = canonicalAccess(agent.access)
+  const { access, problems } = yield* readingAccess(agent.access, whoIs(parsed))
+  for (const problem of problems) throw problem
   return yield* freezing({ ...agent, access, actions, queries, outputSchema })
 }
 
