@@ -216,6 +216,13 @@ describe('the chain that comes in', () => {
     assert.ok(systemOf('docs').endsWith(line))
     const log = JSON.stringify(await stage.events(task.contextId))
     assert.ok(!log.includes('agent_chain') && !log.includes('mentionable'), 'what carried it is nowhere')
+    const { runs } = await stage.conversation(task.contextId)
+    const callers = runs.map((run) => (run as { caller?: unknown }).caller)
+    assert.deepEqual(
+      callers,
+      [0, 1].map(() => ({ address: '@a@a.test', hop: 2 })),
+      'its people see who called',
+    )
   })
 
   test('[M06] [M07] [M11] [E31] our ceiling lowers it, and the last hop is told to conclude', async () => {

@@ -199,6 +199,8 @@ export const runLineSchema = z.object({
   originRunId: z.string().nullable(),
   startedAt: z.string(),
   endedAt: z.string().nullable(),
+  /** The agent of another server that called, and which hop of its chain this is; absent for any other run. */
+  caller: z.object({ address: z.string(), hop: z.number().int().nullable() }).optional(),
 })
 export type RunLine = z.infer<typeof runLineSchema>
 

@@ -1,7 +1,7 @@
 /** `witan conversations …`: what was said, and its log. */
 import type { Client, ConversationView } from '@witan/client'
 import { createConversationFold, speakersOf } from '@witan/client'
-import type { Document, RunLine } from '@witan/protocol'
+import type { ConversationLine, Document, RunLine } from '@witan/protocol'
 import { readCount } from '../arguments.ts'
 import type { Command, Given } from '../command.ts'
 import { connectionOptions, jsonOption } from '../command.ts'
@@ -58,6 +58,13 @@ export const conversationCommands: readonly Command[] = [
   },
 ]
 
+/** The agent, and who called it from another server. */
+function calledAgent({ agent, lastRun }: ConversationLine): string {
+  const caller = lastRun?.caller
+  if (caller === undefined) return agent
+  return `${agent} ← ${caller.address}${caller.hop === null ? '' : `, hop ${caller.hop}`}`
+}
+
 async function list(client: Client, given: Given, terminal: Terminal): Promise<void> {
   const limit = readCount(given, 'limit', 200) ?? 20
   const agent = given.text('agent')
@@ -75,7 +82,7 @@ async function list(client: Client, given: Given, terminal: Terminal): Promise<v
     ],
     cells: (line) => [
       line.id,
-      line.agent,
+      calledAgent(line),
       line.status,
       age(now - Date.parse(line.lastMessageAt)),
       words.get(line.id) ?? '',

@@ -12,7 +12,7 @@ import type { RunTracker, StoredResult } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
 import { unreportedMessage } from '../job/report.ts'
-import type { Principal } from '../identity/principal.ts'
+import { type Principal, shownCaller } from '../identity/principal.ts'
 import { readTraceparent, traceparentOf } from '../identity/traceparent.ts'
 import { notFound } from '../identity/not-found.ts'
 
@@ -173,7 +173,7 @@ function newRun(
   const begin = { pinned: about.pinned, message: text, hidden: false, originRunId: null, messages, principal, toolMode }
   const { entries, place } = runEntries({ env, state }, begin)
   const at = env.clock.now()
-  const fresh = { hidden: false, originRunId: null }
+  const fresh = { hidden: false, originRunId: null, ...shownCaller(principal) }
   const { owner, leaseMs } = env
   const create = { kind: 'create', id: place.call, job: 'run', owner, leaseMs, at, about: fresh } as const
   // Each task is reported once, so no other writer may have reported it meanwhile.

@@ -67,6 +67,11 @@ export function storedPrincipal(principal: Principal): RunPrincipal | null {
   return { id, roles: [...roles], ...(address === null ? {} : { address }) }
 }
 
+/** The agent of another server that a run works for, and which hop of its chain it is, for lists; nothing for any other run. */
+export function shownCaller({ id, incoming }: Principal): { caller?: { address: string; hop: number | null } } {
+  return id.startsWith('@') ? { caller: { address: id, hop: incoming?.chain?.hop ?? null } } : {}
+}
+
 /** The principal that the log of a run keeps, frozen, and how it called. */
 export function principalOf(
   database: string,

@@ -1,7 +1,7 @@
 /** Reports ended tasks: to the call that started them while it is live, else to the root in a hidden run [F22, C29, E55]. */
 import type { CallPlace, Entry, EntryContent, MessageBody, Writable } from '@witan/protocol/entries'
 import { attributed } from '../model/attribution.ts'
-import { isSamePrincipal } from '../identity/principal.ts'
+import { isSamePrincipal, shownCaller } from '../identity/principal.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { contentOf } from '../conversation/said.ts'
 import { type ConversationState, liveJob } from '../conversation/state.ts'
@@ -59,7 +59,7 @@ export function followUp(job: Job, tasks: readonly EndedTask[]): EndReport {
   const begin = beginning(job, { pinned, tasks: own, first })
   const { entries, place } = runEntries({ env: job.env, state }, begin)
   const { env } = job
-  const about = { hidden: true, originRunId: first.place.run }
+  const about = { hidden: true, originRunId: first.place.run, ...shownCaller(first.principal) }
   const at = env.clock.now()
   const create = {
     kind: 'create',

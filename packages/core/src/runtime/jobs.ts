@@ -9,6 +9,7 @@ import type { JobRow, LastRun } from '../store/store.ts'
 interface RunAbout {
   readonly hidden: boolean
   readonly originRunId: string | null
+  readonly caller?: NonNullable<RunLine['caller']>
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
@@ -21,7 +22,7 @@ export function runStatus({ status }: Pick<JobRow, 'status'>): RunLine['status']
 
 /** One line of a conversation's runs. */
 export function runLine(job: LastRun): RunLine {
-  const { hidden, originRunId } = job.about as RunAbout
+  const { hidden, originRunId, caller } = job.about as RunAbout
   const { id, createdAt, endedAt } = job
   return {
     runId: id,
@@ -30,6 +31,7 @@ export function runLine(job: LastRun): RunLine {
     originRunId,
     startedAt: iso(createdAt),
     endedAt: isoOrNull(endedAt),
+    ...(caller === undefined ? {} : { caller }),
   }
 }
 

@@ -91,7 +91,8 @@ interface LineProps {
 
 /** The first message, or the id of a conversation without messages. */
 function RecentLine({ line, now, waits }: LineProps) {
-  const { id, agent, firstMessage, lastMessageAt } = line
+  const { id, agent, firstMessage, lastMessageAt, lastRun } = line
+  const caller = lastRun?.caller
   const shown = lineState(line, waits)
   return (
     <li data-state={shown?.state}>
@@ -109,6 +110,7 @@ function RecentLine({ line, now, waits }: LineProps) {
           <span className="flex justify-between gap-3 text-xs text-muted">
             <span className="min-w-0 truncate">
               <AgentName id={agent} />
+              {caller !== undefined && ` ← ${caller.address}${caller.hop === null ? '' : `, hop ${caller.hop}`}`}
             </span>
             <time className="shrink-0" dateTime={lastMessageAt}>
               {formatAgo(lastMessageAt, now)}
