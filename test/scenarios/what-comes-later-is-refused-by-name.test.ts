@@ -1,4 +1,4 @@
-/** Calling agents on other servers is not built: a key that asks for it is refused by name; nothing of it is stored or ignored. */
+/** What this version cannot do is refused by name; nothing of it is stored or ignored. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loadConfig } from '@witan/server'
@@ -54,9 +54,8 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E29] [E34] [Kb28] no chain between servers can begin or come in: agents have no remotes and no demands', async () => {
+  test('[E34] no chain between servers comes in by a request, and agents have no demands', async () => {
     await refused({ demands: [{ kind: 'consent_required', message: 'May I?' }] }, /demands of callers/)
-    await refused({ remotes: [{ name: 'docs', address: '@docs@bots.example.com' }] }, /calling agents on other servers/)
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const chain = { hop: 1, max_hops: 1_000_000_000, is_final: false }
     for (const more of [{ agent_chain: chain }, { metadata: { mentionable: { agent_chain: chain } } }])

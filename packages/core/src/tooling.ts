@@ -36,3 +36,5 @@ export { cardRelation, type DiscoveryStep, resolveAddress } from './federation/r
 export { createOwnKeys, type OwnKey, type OwnKeys } from './federation/own-keys.ts'
 export { listSigningKeys } from './store/signing-keys.ts'
 export { signedCard } from './federation/sign.ts'
+export { createRemoteCaller } from './federation/remote-calls.ts'
+export type { RemoteServices } from './federation/remote-services.ts'

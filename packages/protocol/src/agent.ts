@@ -105,6 +105,46 @@ const speaksSchema = z
   })
 export type Speaks = z.infer<typeof speaksSchema>
 
+/**
+ * An edge to an agent on another server [M18], found by its `address` or by the URL of its `card`. `history: "agent"` keeps one context
+ * there for each document; `isolated`: a new one for each call. `mentionRelay` is what it is told of mentions [M13]. `pin` is the thumbprint of
+ * the key that must have signed its card; null: the key that signed first is kept. `onBehalfOf`: whether it learns for whom it is
+ * called; absent: only one with an `address` does.
+ */
+const remoteSchema = z
+  .strictObject({
+    name: toolName,
+    address: z.string().max(400).optional(),
+    card: z
+      .url({ protocol: /^https?$/ })
+      .max(2000)
+      .optional(),
+    /** The environment variable with the credential for a server that is known by its card. */
+    bearerEnv: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
+      .optional(),
+    description: text.default(''),
+    blocking: z.enum(['always', 'never', 'model']).default('always'),
+    history: z.enum(['agent', 'isolated']).default('agent'),
+    mentionRelay: z.enum(['none', 'inline']).default('none'),
+    pin: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{43}$/)
+      .nullable()
+      .default(null),
+    onBehalfOf: z.boolean().optional(),
+  })
+  .refine(({ address, card }) => (address === undefined) !== (card === undefined), {
+    path: ['address'],
+    message: 'expected either `address` or `card`',
+  })
+  .refine(({ card, bearerEnv }) => card !== undefined || bearerEnv === undefined, {
+    path: ['bearerEnv'],
+    message: 'goes with `card`: an address gets a credential of this server',
+  })
+export type RemoteAgent = z.infer<typeof remoteSchema>
+
 /** What an agent may spend. A limit can only lower the ceiling of the configuration. */
 export const limitsSchema = z.strictObject({
   /** Model calls with tools in one activation of this agent. */
@@ -272,6 +312,8 @@ export const agentSchema = z.strictObject({
   transfers: z.array(transferSchema).max(200).default([]),
   /** The protocols that it speaks with its peers [T16, T19]. */
   speaks: z.array(speaksSchema).max(200).default([]),
+  /** The agents on other servers that its model may call [M18]. */
+  remotes: z.array(remoteSchema).max(200).default([]),
   /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */
   transferReach: z.enum(['edges', 'tree']).default('edges'),
   /** True: its model cannot hand over [K12]. */

@@ -234,9 +234,10 @@ export type ConversationLine = z.infer<typeof conversationLineSchema>
 /** A node of a run's call tree. */
 export interface CallNode {
   readonly callId: string
-  readonly kind: 'agent' | 'tool'
+  /** `remote`: an agent on another server, under the name that its caller has for it. */
+  readonly kind: 'agent' | 'tool' | 'remote'
   readonly name: string
-  /** The agent whose call it is; for a tool, the agent that called it. */
+  /** The agent whose call it is, by its address if it is on another server; for a tool, the agent that called it. */
   readonly agent: string
   /** The call that handed over to it. */
   readonly handedFrom: string | null
@@ -253,7 +254,7 @@ export interface CallNode {
 export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
   z.object({
     callId: z.string(),
-    kind: z.enum(['agent', 'tool']),
+    kind: z.enum(['agent', 'tool', 'remote']),
     name: z.string(),
     agent: z.string(),
     handedFrom: z.string().nullable(),

@@ -62,6 +62,12 @@ export function addModelCall(counters: UsageCounters, used: ModelUsage | null): 
   addRest(counters, used)
 }
 
+/** Adds what the answer of an agent on another server has cost, in place. What is unknown makes the sum incomplete. */
+export function addRemoteUsage(counters: UsageCounters, { usage }: { readonly usage: UsageCounters | null }): void {
+  if (usage === null) counters.complete = false
+  else addCounters(counters, usage)
+}
+
 /** Adds `more` to `sum`, in place. */
 export function addCounters(sum: UsageCounters, more: UsageCounters): void {
   if (more.modelCalls > 0) sum.costUsd = sum.modelCalls === 0 ? more.costUsd : addCost(sum.costUsd, more.costUsd)

@@ -4,28 +4,18 @@
  */
 import type { AgentData, Speaks, StoredAgent, SubAgentEdge, Workflow } from './agent.ts'
 
-/** One link from an agent to another. */
-export interface Edge {
+/** What an edge is, whatever it leads to. */
+interface AnyEdge {
   /** The key of the definition that lists it; graphs show it. */
   readonly kind: keyof typeof kinds
   /** Its path in the definition of its agent, such as `subAgents.0`. Edges with the same path share one tool. */
   readonly at: string
-  /** The path of its target in the definition, such as `subAgents.0.agent`. */
-  readonly agentAt: string
-  /** The id of its target. */
-  readonly agent: string
   /** Its segment in the paths of calls and actions. */
   readonly segment: string
   /** The tool that its agent's model calls to use it; null for a step of a workflow, which no model calls. */
   readonly tool: string | null
   /** The arguments that the model writes for that tool, besides the target's parameters. */
   readonly arguments: readonly string[]
-  /** The parent's parameter for a child's, by the child's name. Null: none. No entry: the same name [E17]. */
-  readonly map: Readonly<Record<string, string | null>>
-  /** False if no model may supply a value for its target: what nobody else supplies is missing [C16]. */
-  readonly mayGenerate: boolean
-  /** Set for a protocol: how its agent speaks it with the target. A responder only writes where it was written to. */
-  readonly speaks?: Pick<Speaks, 'protocol' | 'role'>
   /** False if its target works at the depth of its own agent, in the same document. */
   readonly addsDepth: boolean
   /** Its description; empty if the target's own applies. */
@@ -36,7 +26,32 @@ export interface Edge {
   readonly models: ReadonlyMap<string, string>
 }
 
-type Listed = Omit<Edge, 'kind'>
+/** One link from an agent to another of its database. */
+export interface AgentEdge extends AnyEdge {
+  readonly target: 'agent'
+  /** The path of its target in the definition, such as `subAgents.0.agent`. */
+  readonly agentAt: string
+  /** The id of its target. */
+  readonly agent: string
+  /** The parent's parameter for a child's, by the child's name. Null: none. No entry: the same name [E17]. */
+  readonly map: Readonly<Record<string, string | null>>
+  /** False if no model may supply a value for its target: what nobody else supplies is missing [C16]. */
+  readonly mayGenerate: boolean
+  /** Set for a protocol: how its agent speaks it with the target. A responder only writes where it was written to. */
+  readonly speaks?: Pick<Speaks, 'protocol' | 'role'>
+}
+
+/** One link from an agent to an agent on another server: it gets no parameters, and nothing here knows its definition. */
+export interface RemoteEdge extends AnyEdge {
+  readonly target: 'remote'
+  /** The address that is called, or the URL of its card. */
+  readonly remote: string
+}
+
+/** One link from an agent to another, here or elsewhere. */
+export type Edge = AgentEdge | RemoteEdge
+
+type Listed = Omit<AgentEdge, 'kind'> | Omit<RemoteEdge, 'kind'>
 
 /** One kind of edge. */
 interface EdgeKind<Key extends keyof AgentData> {
@@ -69,6 +84,11 @@ const kinds = {
     none: [],
     words: { target: 'peer', active: 'writes to', passive: 'be written to' },
   },
+  remotes: {
+    list: remotes,
+    none: [],
+    words: { target: 'remote agent', active: 'calls', passive: 'be called' },
+  },
 } satisfies { readonly [Key in keyof AgentData]?: EdgeKind<Key> }
 
 /** The parts of a definition that list edges. */
@@ -97,6 +117,18 @@ export function edgesOf(agent: EdgeLists): readonly Edge[] {
   return edges
 }
 
+const knownToAgents = new WeakMap<readonly Edge[], readonly AgentEdge[]>()
+
+/** Those of the edges of an agent that lead to agents of its database. The same definition returns the same objects. */
+export function agentEdgesOf(agent: EdgeLists): readonly AgentEdge[] {
+  const all = edgesOf(agent)
+  const found = knownToAgents.get(all)
+  if (found !== undefined) return found
+  const edges = all.filter((edge) => edge.target === 'agent')
+  knownToAgents.set(all, edges)
+  return edges
+}
+
 const chosen = ['blocking', 'model', 'temperature']
 const delegating = { delegate: ['message', ...chosen], agentTool: ['request', ...chosen] }
 
@@ -106,6 +138,7 @@ function subAgents({ subAgents: edges }: Pick<AgentData, 'subAgents'>): readonly
     const models = (overrides?.model ?? []).map((model, place) => [`${at}.overrides.model.${place}`, model] as const)
     const mayRunInBackground = blocking !== 'always'
     return {
+      target: 'agent',
       at,
       agentAt: `${at}.agent`,
       agent,
@@ -130,7 +163,14 @@ const notCalled = { mayGenerate: false, mayRunInBackground: false, models: noMod
 
 function transfers({ transfers: edges }: Pick<AgentData, 'transfers'>): readonly Listed[] {
   return edges.map(({ agent, map, description }, index) => {
-    const own = { agentAt: `transfers.${index}.agent`, agent, segment: agent, map, description }
+    const own = {
+      target: 'agent' as const,
+      agentAt: `transfers.${index}.agent`,
+      agent,
+      segment: agent,
+      map,
+      description,
+    }
     return { ...own, at: 'transfers', tool: transferTool, arguments: ['agent_name'], addsDepth: false, ...notCalled }
   })
 }
@@ -151,6 +191,7 @@ function workflow({ workflow: of }: Pick<AgentData, 'workflow'>): readonly Liste
     const at = `workflow.agents.${index}`
     const agentAt = typeof of.agents[index] === 'string' ? at : `${at}.agent`
     return {
+      target: 'agent',
       at,
       agentAt,
       agent,
@@ -169,6 +210,7 @@ function workflow({ workflow: of }: Pick<AgentData, 'workflow'>): readonly Liste
 function speaks({ speaks: spoken }: Pick<AgentData, 'speaks'>): readonly Listed[] {
   return spoken.flatMap(({ protocol, role, peers, map }, index) =>
     (peers ?? []).map((agent, place) => ({
+      target: 'agent' as const,
       at: `speaks.${index}`,
       agentAt: `speaks.${index}.peers.${place}`,
       agent,
@@ -184,13 +226,30 @@ function speaks({ speaks: spoken }: Pick<AgentData, 'speaks'>): readonly Listed[
   )
 }
 
+/** The agents on other servers that an agent calls [M18]. */
+function remotes({ remotes: edges }: Partial<Pick<AgentData, 'remotes'>>): readonly Listed[] {
+  // A definition of an earlier version has no such list.
+  return (edges ?? []).map(({ name, address, card, description, blocking }, index) => ({
+    target: 'remote',
+    at: `remotes.${index}`,
+    remote: address ?? card ?? '',
+    segment: name,
+    tool: name,
+    arguments: blocking === 'model' ? ['message', 'blocking'] : ['message'],
+    addsDepth: true,
+    description,
+    mayRunInBackground: blocking !== 'always',
+    models: noModels,
+  }))
+}
+
 /** True if its agent can begin to call its target or write to it. A responder writes only to a peer that wrote to it first. */
-export function canBegin({ speaks }: Edge): boolean {
+export function canBegin({ speaks }: AgentEdge): boolean {
   return speaks?.role !== 'responder'
 }
 
 /** The parent's name in which an edge looks up a value for its target; null if it maps to nothing. */
-export function mappedName({ map }: Pick<Edge, 'map'>, name: string): string | null {
+export function mappedName({ map }: Pick<AgentEdge, 'map'>, name: string): string | null {
   return Object.hasOwn(map, name) ? (map[name] ?? null) : name
 }
 

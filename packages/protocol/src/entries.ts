@@ -23,6 +23,7 @@ export type {
   ModelEndBody,
   ModelErrorBody,
   ParticipantBody,
+  RemoteAnswer,
   RequiredBody,
   ResolvedBody,
   RunPrincipal,
@@ -37,11 +38,12 @@ export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
 export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'
-export type { Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'
+export type { RemoteAgent, Speaks, ToolMode, TransferEdge, Workflow } from './agent.ts'
 export type { Writable } from './entry.ts'
 export { authorKindOf } from './event.ts'
 export { entryProblem } from './entry-schema.ts'
 export { plainDetail, quotesProvider, withoutProviderWords } from './provider-words.ts'
 export { readersOf } from './readers.ts'
+export { definitionsIn } from './definitions-in.ts'
 export type { ModelUsage } from './counters.ts'
-export { addCounters, addModelCall, emptyCounters, roundCost } from './counters.ts'
+export { addCounters, addModelCall, addRemoteUsage, emptyCounters, roundCost } from './counters.ts'

@@ -9,7 +9,7 @@ import { interruptionKinds, interruptionSchema, interruptionStates } from './int
 import type { NoticeFact } from './notice.ts'
 import type { readers } from './readers.ts'
 import { taskStatuses } from './task.ts'
-import { usageSchema } from './usage.ts'
+import { usageCountersSchema, usageSchema } from './usage.ts'
 
 const text = z.string()
 const texts = z.array(text)
@@ -29,7 +29,7 @@ const bound = texts.optional()
 
 const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
-  ...{ tool: text, argument: text, count, hidden: texts },
+  ...{ tool: text, argument: text, count, hidden: texts, remote: text, fields: texts },
   ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
   ...{ caller: text, from: count, to: count },
 } satisfies Record<NoticeFact, z.ZodType>).partial().shape
@@ -86,6 +86,7 @@ const agentStart = object({
   step: object({ index: count, round: count }).optional(),
   passTakes: count.optional(),
   exchange: object({ ...ends, id: text, name: text, reply: names.nullable(), soFar: text.optional() }).optional(),
+  remote: text.optional(),
 })
 
 const modelEnd = object({
@@ -194,7 +195,12 @@ const rows = {
     ...noticeFacts,
   }),
   summary: object({ document: text, reader: text, upToSeq: count, text }),
-  checkpoint: object({ note: json, resumed: z.literal(true).optional(), read: text.optional() }),
+  checkpoint: object({
+    note: json,
+    resumed: z.literal(true).optional(),
+    read: text.optional(),
+    answered: object({ text, output: json, taken: count, usage: usageCountersSchema.nullable() }).optional(),
+  }),
   transfer: object({ from: text, to: text, returned: flag }),
   participant: object({ user: text, name: maybe, roles: texts, change: z.enum(['joined', 'left']), by: text }),
   artifact: object({

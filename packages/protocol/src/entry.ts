@@ -7,7 +7,7 @@ import type { FileReference } from './files.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
 import type { ModelUsage } from './counters.ts'
 import type { TaskStatus } from './task.ts'
-import type { Usage } from './usage.ts'
+import type { Usage, UsageCounters } from './usage.ts'
 
 /** The position of an entry in the call tree; shared by all entries of one call. */
 export interface CallPlace {
@@ -171,6 +171,20 @@ export interface AgentStartBody {
   readonly passTakes?: number
   /** Set for a call that answers a peer's message. */
   readonly exchange?: AnsweredMessage
+  /**
+   * Set for an agent on another server: its address, or the URL of its card. `agent` is then the name that the caller's definition has for
+   * it, and `revision` the caller's: what is known of it here stands there.
+   */
+  readonly remote?: string
+}
+/** What an agent on another server answered. */
+export interface RemoteAnswer {
+  readonly text: string
+  readonly output: unknown
+  /** How many of the messages that waited for it were sent to it. */
+  readonly taken: number
+  /** What it says that its answer has cost; null if that is unknown. */
+  readonly usage: UsageCounters | null
 }
 /** An agent call ends normally, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
@@ -321,8 +335,8 @@ export interface ParticipantBody {
   readonly by: string
 }
 /**
- * A tool call saves a note for itself, resumes after an answer, or has read an artifact. Only the tool reads the note; no event
- * shows it. Absent: the last note remains.
+ * A tool call, or the call of an agent on another server, saves a note for itself, resumes after an answer, has read an artifact, or has
+ * its answer. Nobody else reads the note, and no event shows it. Absent: the last note remains.
  */
 export interface CheckpointBody {
   readonly note?: unknown
@@ -330,6 +344,8 @@ export interface CheckpointBody {
   readonly resumed?: true
   /** The id of an artifact that the call has read. */
   readonly read?: string
+  /** Set at the call of an agent on another server: it has answered. */
+  readonly answered?: RemoteAnswer
 }
 /** Control goes from one agent to another: at the call that hands over, or that control comes back to. */
 export interface TransferBody {

@@ -8,9 +8,10 @@ export const authorKinds = ['agent', 'user', 'runtime', 'remote'] as const
 /** Who can be an author: an agent, a person, the runtime itself, or an agent on another server. */
 type AuthorKind = (typeof authorKinds)[number]
 
-/** The kind of an author. No agent may be called `user` or `witan`. */
+/** The kind of an author. No agent may be called `user` or `witan`; one on another server has its address, or the URL of its card. */
 export function authorKindOf(author: string): AuthorKind {
   if (author === 'user') return 'user'
+  if (author.startsWith('@') || author.includes('://')) return 'remote'
   return author === 'witan' ? 'runtime' : 'agent'
 }
 

@@ -39,6 +39,9 @@ export interface NoticeFacts {
   }
   /** `message` is the name of the one that was refused in `state`. */
   readonly PROTOCOL_VIOLATION: { readonly protocol: string; readonly message: string; readonly state: string }
+  /** The fields that an agent elsewhere may not set. `remote` is its address, or the URL of its card. */
+  readonly REMOTE_FIELD_DROPPED: { readonly remote: string; readonly fields: readonly string[] }
+  readonly REMOTE_UNSIGNED: { readonly remote: string }
   readonly REPLY_PARTS_DROPPED: None
   /** The job's attempt that goes on: 2 after one worker was lost. */
   readonly RUN_RECOVERED: { readonly attempt: number }

@@ -88,7 +88,7 @@ export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
-    also: ['hiddenParameters', 'overrides', 'step'],
+    also: ['hiddenParameters', 'overrides', 'step', 'remote'],
     terse: false,
   },
   'end agent': {

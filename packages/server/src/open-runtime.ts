@@ -73,6 +73,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     agents: config.agents,
     protocols: config.protocols,
     domains: domainsOfConfig(config.server),
+    federation: { maxHops: config.federation.maxHops, resolve: config.federation.resolve },
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     telemetry: telemetryOptions(config.telemetry, config.env),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),

@@ -4,7 +4,7 @@ import { parseAgent } from '@witan/core'
 import { type Inspected, inspectAgent } from '@witan/core/tooling'
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
-import { edgesOf } from '@witan/protocol/edges'
+import { agentEdgesOf } from '@witan/protocol/edges'
 import { withoutStored } from '@witan/protocol/schemas'
 import { changesBetween } from './diff.ts'
 import { type Planned, type Trouble, troubleOf, twiceError } from './planned.ts'
@@ -130,7 +130,7 @@ function held(
     ({ id }, index) => !goes.has(id) && (index >= stored.size || !agents.has(id)),
   )
   return stays.flatMap((agent) =>
-    edgesOf(agent)
+    agentEdgesOf(agent)
       .filter((edge) => goes.has(edge.agent))
       .map((edge) => ({
         code: 'AGENT_REFERENCED',

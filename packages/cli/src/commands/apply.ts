@@ -2,7 +2,7 @@
 import type { Client } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
-import { edgesOf } from '@witan/protocol/edges'
+import { agentEdgesOf } from '@witan/protocol/edges'
 import { planLines, troubleLines } from '../apply/lines.ts'
 import type { Plan } from '../apply/plan.ts'
 import { planOf, storedAgents } from '../apply/plan.ts'
@@ -140,7 +140,7 @@ function inOrder(agents: readonly StoredAgent[]): readonly StoredAgent[] {
   const left = new Map(agents.map((agent) => [agent.id, agent]))
   const order: StoredAgent[] = []
   while (left.size > 0) {
-    const listed = new Set([...left.values()].flatMap((agent) => edgesOf(agent).map((edge) => edge.agent)))
+    const listed = new Set([...left.values()].flatMap((agent) => agentEdgesOf(agent).map((edge) => edge.agent)))
     const free = [...left.values()].filter(({ id }) => !listed.has(id))
     for (const agent of free.length > 0 ? free : left.values()) {
       order.push(agent)

@@ -13,14 +13,35 @@ export function domainOf(address: string): string {
 }
 
 /**
- * The agent with its address whole and in canonical form. A local part takes the first domain of the database. Throws `ADDRESS_INVALID`
+ * The agent with its address whole and in canonical form, and so those of its remotes. A local part takes the first domain of the database. Throws `ADDRESS_INVALID`
  * for what is no address, and for one of another domain.
  */
-export function withWholeAddress(agent: AgentData, domains: readonly string[]): AgentData {
+export function withWholeAddress(given: AgentData, domains: readonly string[]): AgentData {
+  const agent = withCanonicalRemotes(given)
   if (agent.address === null) return agent
   const address = wholeAddress(agent.address, domains)
   if (typeof address !== 'string') throw refusal(agent, address)
   return address === agent.address ? agent : Object.freeze({ ...agent, address })
+}
+
+/** The agent with the addresses of its remotes in canonical form. Throws `ADDRESS_INVALID`. */
+function withCanonicalRemotes(agent: AgentData): AgentData {
+  let isSame = true
+  const remotes = agent.remotes.map((remote, index) => {
+    if (remote.address === undefined) return remote
+    const read = readAddress(remote.address)
+    if (!read.ok) {
+      const shown = shownName(remote.address.slice(0, 100))
+      const detail = `Agent \`${agent.id}\`: \`${shown}\` is no address of an agent on another server: ${read.problem}.`
+      const hint = 'Write `@local@domain`, such as `@docs@bots.example.com`.'
+      throw new WitanError('ADDRESS_INVALID', detail, { path: `remotes.${index}.address`, hint })
+    }
+    const { text } = read.address
+    if (text === remote.address) return remote
+    isSame = false
+    return { ...remote, address: text }
+  })
+  return isSame ? agent : Object.freeze({ ...agent, remotes })
 }
 
 /** True if the database may hold an agent with this address. */

@@ -1,6 +1,7 @@
 /** The description of a delegate for a calling model: the edge's description, and what the delegate itself can call [Rb04]. */
 import type { AgentData, SubAgentEdge } from '@witan/protocol'
-import { type Edge, edgesOf } from '@witan/protocol/edges'
+import { type AgentEdge, agentEdgesOf } from '@witan/protocol/edges'
+import { remotesOf } from './remote-agent.ts'
 import { mayUseTool } from '../identity/agent-access.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import { listWithin, oneLine, roomBeside, titled } from '../tool/description.ts'
@@ -13,6 +14,7 @@ const lineLengths = [160, 80, 0]
 interface Described {
   readonly child: AgentData
   readonly others: readonly (AgentData | null)[]
+  readonly deeper: boolean
   readonly text: string
 }
 
@@ -27,17 +29,21 @@ export function describeDelegate(find: FindAgent): (edge: SubAgentEdge, child: A
   return (edge, child, caller) => {
     // A delegate at the maximum depth cannot delegate.
     const deeper = caller.depth + 1 < caller.maxDepth
-    const other = ({ agent }: Edge) => (deeper ? find(caller, agent) : null)
+    const other = ({ agent }: AgentEdge) => (deeper ? find(caller, agent) : null)
     const isSecret = hidesTools(child, caller)
     const found = isSecret ? undefined : known.get(edge)
-    if (found?.child === child && edgesOf(child).every((one, index) => other(one) === found.others[index]))
+    if (
+      found?.child === child &&
+      found.deeper === deeper &&
+      agentEdgesOf(child).every((one, index) => other(one) === found.others[index])
+    )
       return found.text
-    const others = edgesOf(child).map(other)
+    const others = agentEdgesOf(child).map(other)
     const isShown = (name: string) => mayUseTool(child.access, name, caller.principal)
     const own = titled(child, edge.description || child.description).text
-    const list = listOf(child, { others, isShown, room: roomBeside(own) }).text
+    const list = listOf(child, { others, deeper, isShown, room: roomBeside(own) }).text
     const text = [own, list].filter((part) => part !== '').join('\n\n')
-    if (!isSecret) known.set(edge, { child, others, text })
+    if (!isSecret) known.set(edge, { child, others, deeper, text })
     return text
   }
 }
@@ -53,20 +59,22 @@ export function listOf(
   child: AgentData,
   {
     others,
+    deeper,
     isShown,
     room,
-  }: Pick<Described, 'others'> & { readonly isShown: (tool: string) => boolean; readonly room: number },
+  }: Pick<Described, 'others' | 'deeper'> & { readonly isShown: (tool: string) => boolean; readonly room: number },
 ): { readonly text: string; readonly leftOut: number } {
   const able = [
     ...[...child.queries.filter((query) => query.allowModelQueries), ...child.actions].filter(({ name }) =>
       isShown(name),
     ),
-    ...edgesOf(child).flatMap(({ at, tool, description, addsDepth }, index, edges) => {
+    ...agentEdgesOf(child).flatMap(({ at, tool, description, addsDepth }, index, edges) => {
       const other = others[index] ?? null
       return other === null || !addsDepth || tool === null || !isShown(tool) || edges[index - 1]?.at === at
         ? []
         : [{ name: tool, description: description || other.description }]
     }),
+    ...(deeper ? remotesOf(child).filter(({ name }) => isShown(name)) : []),
   ]
   if (able.length === 0) return { text: '', leftOut: 0 }
   const forms = lineLengths.map(

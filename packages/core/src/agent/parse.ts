@@ -297,7 +297,6 @@ function agentJson(): z.core.JSONSchema.BaseSchema {
 
 /** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
 const unbuilt: Readonly<Record<string, string>> = {
-  remotes: 'calling agents on other servers',
   demands: 'demands of callers',
   mcp: 'calling tools of MCP servers',
 }

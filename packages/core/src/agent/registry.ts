@@ -1,6 +1,6 @@
 /** The agents and protocols of a process: current and pinned revisions, looked up synchronously once they are loaded. */
 import type { AgentData } from '@witan/protocol'
-import { edgesOf } from '@witan/protocol/edges'
+import { agentEdgesOf } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import { mapInTurns } from '../identity/turn.ts'
@@ -161,7 +161,7 @@ export function revisionsBelow(registry: Registry, database: string, root: strin
   const open = [root]
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     const data = rows.get(id)?.data
-    for (const { agent } of data === undefined ? [] : edgesOf(data)) {
+    for (const { agent } of data === undefined ? [] : agentEdgesOf(data)) {
       const row = rows.get(agent)
       if (row === undefined || Object.hasOwn(found, agent)) continue
       found[agent] = row.revision

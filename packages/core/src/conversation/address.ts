@@ -9,6 +9,8 @@ export interface ChildName {
   readonly agent: string
   readonly parameters: Bound
   readonly call: string
+  /** Set for an agent on another server: it speaks under its address. */
+  readonly remote?: string | undefined
   /** Set for a peer: its documents belong to the conversation, and to no agent that writes to it. */
   readonly exchange?: Pick<AnsweredMessage, 'soFar'> | undefined
 }
@@ -61,7 +63,7 @@ export function placeOfChild(
     parentCall: child.parentCall,
     run: parent.place.run,
     document: known?.path ?? newPath(state, path, child.exchange),
-    author: child.agent,
+    author: child.remote ?? child.agent,
     agentPath: `${parent.place.agentPath}/${child.agent}`,
     invocation: times === 0 ? invocation : `${invocation}#${times + 1}`,
   }
@@ -139,6 +141,7 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     handOverTargets: nobody,
     handOvers: nobody,
     callStarts: [],
+    remoteNote: undefined,
     tokens: null,
   }
   state.documents.set(key, document)

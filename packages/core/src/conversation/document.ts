@@ -1,7 +1,7 @@
 /** A conversation document as the API returns it, folded from the entries of its path and of its child calls [R18–R22, Rb37]. */
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { plainDetail } from '@witan/protocol/entries'
-import { addCounters, addModelCall, authorKindOf, emptyCounters } from '@witan/protocol/entries'
+import { addCounters, addModelCall, addRemoteUsage, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
@@ -42,12 +42,12 @@ export interface DocumentFold {
   readonly linked: Set<string>
   readonly open: Map<string, Interruption>
   readonly usage: UsageCounters
-  /** The agent of the last call on this document, and the values its model could see. */
-  definition: { readonly agent: string; readonly revision: number } | null
+  /** The agent of the last call on this document, without a revision if it is on another server, and the values its model could see. */
+  definition: { readonly agent: string; readonly revision: number | null } | null
   visible: Readonly<Record<string, unknown>> | null
   createdAt: number | null
-  /** Calls of workflows: their answers are messages, since they have no model that replies. */
-  readonly workflows: Set<string>
+  /** Calls of workflows and of agents on other servers: their answers are messages, since no model replies here. */
+  readonly answerers: Set<string>
   /** Tool calls by the agent call and tool call id that asked for them. */
   readonly asked: Map<string, ShownCall>
   /** Which tool call a tool's or child's call answers. */
@@ -68,7 +68,7 @@ export function emptyDocument(path: string): DocumentFold {
     definition: null,
     visible: null,
     createdAt: null,
-    workflows: new Set(),
+    answerers: new Set(),
     asked: new Map(),
     answers: new Map(),
     gathered: new Map(),
@@ -88,14 +88,16 @@ function applyStart(document: DocumentFold, entry: Entry & { type: 'start'; kind
   if (document.gathered.size > 0) beginGathering(document.gathered, { place, body })
   if (place.document === document.path && body.handedFrom !== undefined) applyInitial(document, entry)
   else if (place.document === document.path) {
-    document.definition = { agent: body.agent, revision: body.revision }
+    const isRemote = body.remote !== undefined
+    document.definition = { agent: body.remote ?? body.agent, revision: isRemote ? null : body.revision }
+    if (isRemote) document.answerers.add(place.call)
     document.visible = body.parameters
     document.createdAt ??= entry.at
     if (place.parentCall !== null) {
       const author = place.agentPath.split('/').at(-2) ?? 'user'
       const soFar = body.exchange?.soFar ?? ''
       const text = soFar === '' ? body.message : `${soFar}\n\n${body.message}`
-      say(document, entry, { role: 'user', author, to: body.agent, text, parts: partsOf(text) })
+      say(document, entry, { role: 'user', author, to: body.remote ?? body.agent, text, parts: partsOf(text) })
     }
     applyInitial(document, entry)
   } else applyChildStart(document, entry)
@@ -113,7 +115,7 @@ function applyChildStart(document: DocumentFold, entry: Entry & { type: 'start';
   const key = `${place.parentCall} ${body.toolCallId}`
   const asked = document.asked.get(key)
   if (body.step !== undefined && isChildPath(document.path, place.document))
-    document.workflows.add(place.parentCall ?? '')
+    document.answerers.add(place.parentCall ?? '')
   // The children of an agent that control was handed to have its name in their paths.
   if (asked !== undefined || isChildPath(document.path, place.document)) {
     if (asked !== undefined) {
@@ -156,6 +158,8 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
     applyArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
+  else if (entry.type === 'checkpoint' && entry.body.answered !== undefined)
+    addRemoteUsage(document.usage, entry.body.answered)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
   } else if (entry.type === 'start' && entry.kind === 'tool') {
@@ -215,9 +219,9 @@ function applyReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 
   add(document, { seq, ...said, parts: partsOf(body.text), toolCalls, usage, ...shown, at })
 }
 
-/** The answer of a workflow, as a message of it. */
+/** The answer of a workflow, or of an agent on another server, as a message of it. */
 function applyAnswer(document: DocumentFold, { body, place, seq, at }: Entry & { type: 'end'; kind: 'agent' }): void {
-  if (!document.workflows.has(place.call) || body.text === '') return
+  if (!document.answerers.has(place.call) || body.text === '') return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
   document.agents.add(place.author)
   add(document, { seq, ...said, parts: partsOf(body.text), toolCalls: [], usage: null, at })

@@ -4,6 +4,7 @@ import type {
   AgentEndBody,
   AgentStartBody,
   CallPlace,
+  CheckpointBody,
   Entry,
   ErrorBody,
   ModelEndBody,
@@ -11,6 +12,7 @@ import type {
   TaskGrant,
 } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
+import { remoteAgent } from '../agent/remote-agent.ts'
 import { channelOf } from '../identity/channel.ts'
 import { principalOf } from '../identity/principal.ts'
 import { countersOf, mergeUsage } from './merge-usage.ts'
@@ -29,6 +31,7 @@ import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, t
 import { answerText, foldTransfer, gatheredText, allowHandOvers, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
+import { beginBody, endBody, foldAnswered } from './remote.ts'
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
 import { SparseMap } from './sparse-map.ts'
 import {
@@ -88,7 +91,9 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
   if (run !== null && entry.epoch > 0) clockWork(run.worked, entry)
   switch (entry.type) {
     case 'message':
-      return entry.body.exchange === undefined ? foldMessage(state, run, entry) : foldExchange(run, entry)
+      if (entry.body.exchange !== undefined) return foldExchange(run, entry)
+      foldMessage(state, run, entry)
+      return tellRemote(state, run?.calls.get(entry.place.call))
     case 'start':
       if (entry.kind === 'agent') return foldAgentStart(state, entry, agents)
       noteUnsent(run, entry)
@@ -123,7 +128,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return foldTransfer(run, entry)
     case 'checkpoint':
       if (entry.body.read !== undefined) foldArtifactRead(state.artifacts, entry.place, entry.body.read)
-      return foldCheckpoint(run, entry)
+      return foldCheckpointOf(state, run, entry)
     case 'participant': {
       const { user: id, name, roles, change } = entry.body
       state.people = changed(state.people, { id, name, roles }, change === 'joined' ? 'there' : 'left')
@@ -153,7 +158,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     beginPass(workflow)
     readInbox(workflow, body.passTakes)
   }
-  const { call, invocation } = newCall(state, entry, { agent: agents(body.agent, body.revision), parent, tool })
+  const { call, invocation } = newCall(state, entry, { agent: definitionOf(body, parent, agents), parent, tool })
   const { document } = call
   if (workflow !== null) foldStepStart(workflow, call)
   if (caller !== null && parent !== null && call.handOver !== null) {
@@ -179,7 +184,35 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     else beginTask(state, { from, call, grant: body.background })
   }
   if (document.calls.length > 1) return
-  activate(call)
+  activate(state, call)
+}
+
+/** The definition of the agent that a start names. */
+function definitionOf(body: AgentStartBody, parent: AgentCall | null, agents: AgentLookup): AgentData {
+  const { agent, revision, remote } = body
+  if (remote === undefined) return agents(agent, revision)
+  const known = parent === null ? null : remoteAgent(parent.agent, agent)
+  if (known === null) throw new Error(`no agent on another server is known as ${agent}`)
+  return known
+}
+
+/** A message for an agent on another server that has answered: it is told that too. */
+function tellRemote(state: ConversationState, call: AgentCall | undefined): void {
+  if (call !== undefined && call.remote !== null && call.active && call.toolCalls.length === 0)
+    beginBody(state, call, call.document.remoteNote)
+}
+
+function foldCheckpointOf(
+  state: ConversationState,
+  run: LiveJob | null,
+  entry: Entry & { readonly body: CheckpointBody },
+): void {
+  const { place, body } = entry
+  foldCheckpoint(run, entry)
+  const call = run?.calls.get(place.call)
+  if (run === null || call === undefined || call.remote === null) return
+  if (body.note !== undefined) call.document.remoteNote = body.note
+  if (body.answered !== undefined) foldAnswered(state, run, { call, answered: body.answered })
 }
 
 /** Starts a task: a child with a live job of its own. Its handle is the result of the tool call [F21]. */
@@ -219,11 +252,12 @@ function joinRun(run: LiveJob, call: AgentCall): void {
   }
 }
 
-function activate(call: AgentCall): void {
+function activate(state: ConversationState, call: AgentCall): void {
   call.active = true
   const { said, callStarts, inbox } = call.document
   callStarts.push({ from: said.length, start: call.start, isRoot: call.parent === null })
   if (call.firstSaid === -1) call.firstSaid = said.length
+  if (call.remote !== null) return beginBody(state, call)
   if (call.parent !== null) inbox.push(delegatedMessage(call))
   if (call.initial.length > 0) addInitialCalls(call)
 }
@@ -300,6 +334,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined) return
   run.calls.delete(place.call)
+  if (call.remote !== null) endBody(run, call)
   if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
   const { calls, inbox } = call.document
   settleOpen(call)
@@ -315,7 +350,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   }
   calls.splice(calls.indexOf(call), 1)
   const next = calls[0]
-  if (next !== undefined && !next.active) activate(next)
+  if (next !== undefined && !next.active) activate(state, next)
   dropSeparateDocument(state, call)
   if (call.parent === null) {
     state.run = null

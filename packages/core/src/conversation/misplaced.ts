@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentStartBody, CallPlace, Entry, ModelEndBody } from '@witan/protocol/entries'
 import type { JobRow } from '../store/store.ts'
+import { remoteAgent } from '../agent/remote-agent.ts'
 import { isLive } from '../store/job-change.ts'
 import { placeOfTarget } from './address.ts'
 import { isRequired } from './fold-interruptions.ts'
@@ -108,11 +109,13 @@ function misplacedAgent(
   const { run: root, agentPath, invocation } = parent.place
   const isBelow =
     place.run === root &&
-    place.author === body.agent &&
+    place.author === (body.remote ?? body.agent) &&
     place.agentPath === `${agentPath}/${body.agent}` &&
     place.invocation.startsWith(`${invocation}.sub.${body.agent}`) &&
     place.document.startsWith(`${state.id}/`)
   if (!isBelow) return `does not have the place of a child of \`${parentCall}\``
+  if (body.remote !== undefined && remoteAgent(parent.agent, body.agent) === null)
+    return `calls \`${body.agent}\`, which \`${parent.agent.id}\` does not list among its agents on other servers`
   if (body.step !== undefined)
     return isWorkflow(parent) ? null : `is a step of \`${parentCall}\`, which has no workflow`
   const asked = parent.toolCalls.find(

@@ -54,6 +54,7 @@ export function newCall(
     exchange,
     step: body.step ?? null,
     workflow: agent.workflow === null ? null : { input: '', steps: [] },
+    remote: body.remote ?? null,
     depth: parent === null ? 0 : parent.depth + (source === null ? 1 : 0),
     parameters,
     people: parent?.people ?? state.people,

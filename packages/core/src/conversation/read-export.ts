@@ -1,6 +1,6 @@
 /** Reads an export: every line has its form, and every log is one that Witan can go on from. */
 import { type AgentData, WitanError } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import { definitionsIn, type Entry } from '@witan/protocol/entries'
 import { agentSchema } from '@witan/protocol/schemas'
 import { protocolId } from '../agent/records.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
@@ -148,8 +148,7 @@ async function refuseUnfoldable(
 /** The first revision that an entry names and the file does not have. */
 function unknownIn(known: Definitions, database: string, { type, kind, body }: Entry): string | null {
   if (type !== 'start' || kind !== 'agent') return null
-  const named = [[body.agent, body.revision] as const, ...Object.entries(body.revisions)]
-  const missing = named.find(([id, revision]) => !known.has(database, id, revision))
+  const missing = definitionsIn(body).find(([id, revision]) => !known.has(database, id, revision))
   return missing === undefined ? null : `names revision ${missing[1]} of \`${missing[0]}\`, which is not in the file`
 }
 

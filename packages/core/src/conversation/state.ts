@@ -125,6 +125,8 @@ export interface AgentCall {
   readonly step: StepPlace | null
   /** Set for a workflow: its children instead of a model. */
   readonly workflow: WorkflowState | null
+  /** Set for an agent on another server: its address, or the URL of its card. A running tool is the body of its call. */
+  readonly remote: string | null
   /** The tool call of its parent that asked for it; null at the root, for a hand-over and for a step. */
   readonly askedBy: ToolCall | null
   readonly toolCallId: string | null
@@ -279,6 +281,8 @@ export interface DocumentState {
   /** The hand-overs here, as `from>to`, since a person or a tool last said something [E40]. */
   handOvers: readonly string[]
   readonly callStarts: CallStart[]
+  /** The last note of the calls of an agent on another server; undefined for none. */
+  remoteNote: unknown
   /** Input and output tokens of the document's last model call; null if unknown, or if the document was cut since. */
   tokens: number | null
 }

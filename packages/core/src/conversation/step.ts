@@ -19,7 +19,8 @@ export function beginStep(call: AgentCall, reply: Reply, admitted: number = repl
   call.refused = reply.calls.slice(admitted)
 }
 
-function newToolCall(requested: ToolCall['requested'], owner: AgentCall): ToolCall {
+/** A tool call that nothing is recorded of yet. */
+export function newToolCall(requested: ToolCall['requested'], owner: AgentCall): ToolCall {
   return {
     requested,
     owner,

@@ -1,7 +1,7 @@
 /** Builds the call tree of a run from its entries. */
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
-import { addModelCall, emptyCounters } from '@witan/protocol/entries'
+import { addModelCall, addRemoteUsage, emptyCounters } from '@witan/protocol/entries'
 import { frozen } from '../identity/frozen.ts'
 import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 
@@ -47,6 +47,8 @@ function applyEntry(nodes: Map<string, Node>, entry: Entry, open: Map<string, nu
     }
   } else if (entry.type === 'end' && entry.kind === 'model') {
     addModelCall(node.usage, entry.body.usage)
+  } else if (entry.type === 'checkpoint') {
+    if (entry.body.answered !== undefined) addRemoteUsage(node.usage, entry.body.answered)
   } else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') node.usage.complete = false
   } else if ((entry.type === 'end' || entry.type === 'error') && entry.kind !== 'model') {
@@ -78,8 +80,8 @@ function newNode(entry: Entry & { type: 'start' }, startedAt: string): Node {
   const { place } = entry
   const node = nodeAt(place, startedAt)
   if (entry.kind === 'tool') return { ...node, kind: 'tool', name: entry.body.name }
-  const { agent, handedFrom = null, step = null } = entry.body
-  return { ...node, kind: 'agent', name: agent, handedFrom, step: frozen(step) }
+  const { agent, handedFrom = null, step = null, remote } = entry.body
+  return { ...node, kind: remote === undefined ? 'agent' : 'remote', name: agent, handedFrom, step: frozen(step) }
 }
 
 function nodeAt(place: CallPlace, startedAt: string): Omit<Node, 'kind' | 'name'> {

@@ -1,5 +1,5 @@
 /** Keeps the folds of recently used conversations in memory and loads others from the log. */
-import type { AgentStartBody, Entry } from '@witan/protocol/entries'
+import { type AgentStartBody, definitionsIn, type Entry } from '@witan/protocol/entries'
 import { channelOf } from '../identity/channel.ts'
 import type { ConversationRow, Store } from '../store/store.ts'
 import { type AgentLookup, emptyState } from './fold.ts'
@@ -126,8 +126,7 @@ function logContexts(context: WarmContext): (database: string) => LogContext {
 }
 
 async function ensurePinned({ ensureRevision }: WarmContext, database: string, start: AgentStartBody): Promise<void> {
-  await ensureRevision(database, start.agent, start.revision)
-  for (const [id, revision] of Object.entries(start.revisions)) await ensureRevision(database, id, revision)
+  for (const [id, revision] of definitionsIn(start)) await ensureRevision(database, id, revision)
 }
 
 /** All entries of a conversation in order, page by page; with `upTo` those up to this seq, and no more are read. */

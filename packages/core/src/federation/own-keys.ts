@@ -112,6 +112,6 @@ function keyOf({ thumbprint, privateKey, publicKey, createdAt }: SigningKeyRow, 
 }
 
 /** The thumbprint of an Ed25519 key (RFC 7638): its required members in order, without blanks. */
-function thumbprintOf(x: string): string {
+export function thumbprintOf(x: string): string {
   return createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url')
 }

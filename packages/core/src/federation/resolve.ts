@@ -2,6 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { type Address, readAddress } from '@witan/protocol/names'
 import type { JWK } from 'jose'
+import { thumbprintOf } from './own-keys.ts'
 import type { SafeFetch } from './safe-fetch.ts'
 import { checkCard } from './sign.ts'
 
@@ -16,12 +17,12 @@ export interface DiscoveryStep {
 }
 
 /** An agent on another server. */
-interface FoundAgent {
+export interface FoundAgent {
   readonly address: Address
   readonly name: string
   /** Where its A2A server is, and how it is spoken to. */
   readonly endpoint: { readonly url: string; readonly binding: 'JSONRPC' | 'HTTP+JSON'; readonly tenant: string | null }
-  /** The keys of its domain that signed its A2A card; none if it is not signed. */
+  /** The thumbprints of the keys of its domain that signed its A2A card; none if it is not signed. */
   readonly signedBy: readonly string[]
   readonly a2aCard: Readonly<Record<string, unknown>>
 }
@@ -32,7 +33,7 @@ interface FoundAgent {
  */
 export async function resolveAddress(
   address: Address,
-  { fetch, note }: { readonly fetch: SafeFetch; readonly note: (step: DiscoveryStep) => void },
+  { fetch, note }: { readonly fetch: Pick<SafeFetch, 'json'>; readonly note: (step: DiscoveryStep) => void },
 ): Promise<FoundAgent> {
   const { local, domain } = address
   const finger = await fetch.json(`https://${domain}/.well-known/webfinger?resource=acct:${local}@${domain}`)
@@ -51,6 +52,19 @@ export async function resolveAddress(
   const who = signedBy.length === 0 ? 'not signed' : `signed by ${signedBy.join(', ')}`
   note({ step: 'signature', url: keysUrl(domain), found: who })
   return { address, name, endpoint: found, signedBy, a2aCard }
+}
+
+/** An agent that is known by the URL of its card alone: its keys are those of the host of that. Throws as `resolveAddress` does. */
+export async function resolveCard(
+  url: string,
+  fetch: Pick<SafeFetch, 'json'>,
+): Promise<Pick<FoundAgent, 'endpoint' | 'signedBy' | 'a2aCard'>> {
+  const found = await fetch.json(url)
+  const a2aCard = recordOf(found.value)
+  if (a2aCard === null) throw unusable(found.url, 'it is no card')
+  const endpoint = interfaceOf(a2aCard, found.url)
+  const signedBy = await signersOf(a2aCard, { domain: new URL(url).host, fetch, url: found.url })
+  return { endpoint, signedBy, a2aCard }
 }
 
 /** Where a domain publishes its keys. A `jku` that leads anywhere else is not followed. */
@@ -104,12 +118,15 @@ function interfaceOf(card: Readonly<Record<string, unknown>>, at: string): Found
 
 async function signersOf(
   card: Readonly<Record<string, unknown>>,
-  { domain, fetch, url }: { readonly domain: string; readonly fetch: SafeFetch; readonly url: string },
+  { domain, fetch, url }: { readonly domain: string; readonly fetch: Pick<SafeFetch, 'json'>; readonly url: string },
 ): Promise<readonly string[]> {
   if (!Object.hasOwn(card, 'signatures')) return []
-  const proof = await checkCard(card, keysOf(await fetch.json(keysUrl(domain))))
+  const keys = keysOf(await fetch.json(keysUrl(domain)))
+  const proof = await checkCard(card, keys)
   if (proof.kind === 'wrong') throw unusable(url, proof.problem)
-  return proof.kind === 'signed' ? proof.kids : []
+  if (proof.kind !== 'signed') return []
+  const signing = keys.filter(({ kid }) => kid !== undefined && proof.kids.includes(kid))
+  return signing.map(({ x = '' }) => thumbprintOf(x))
 }
 
 const mostKeys = 100

@@ -10,6 +10,7 @@ import { isWitanError, WitanError } from '@witan/protocol'
 import { readJson } from '@witan/protocol/schemas'
 import { type Clock, systemClock } from '../identity/clock.ts'
 import { notPublic } from './public-address.ts'
+import { type HttpRequest, type RemoteFetch, UnreachableError } from './transport.ts'
 
 /** The addresses of a host. */
 type Lookup = (host: string) => Promise<readonly { readonly address: string; readonly family: number }[]>
@@ -40,6 +41,11 @@ export interface SafeFetch {
    * document, and what is no JSON.
    */
   readonly json: (url: string) => Promise<Fetched>
+  /**
+   * Sends a request and gives the reply as it comes, with any status and without following a redirect. Rejects with `URL_NOT_PUBLIC`, or with
+   * an `UnreachableError`; the body may reject too.
+   */
+  readonly open: RemoteFetch
 }
 
 const maxBytes = 65_536
@@ -73,6 +79,7 @@ export function createSafeFetch(options: SafeFetchOptions = {}): SafeFetch {
   }
 
   return {
+    open: (url, request) => openReply(reach(url), request),
     async json(url) {
       const until = clock.now() + triesMs
       for (let tried = 1; ; tried += 1) {
@@ -154,26 +161,56 @@ interface Got {
   readonly location: string | null
 }
 
-async function get({ url, origin, lookup }: Reached, signal: AbortSignal): Promise<Got> {
+/** Sends a request on a connection of its own. `connected` is called once that stands: from then on it may arrive. */
+function send(
+  { url, origin, lookup }: Reached,
+  { method, headers, body, signal }: HttpRequest,
+  connected: () => void = () => {},
+): Promise<IncomingMessage> {
   const isSecure = origin.protocol === 'https:'
+  const place = {
+    host: origin.hostname.replace(/^\[|\]$/g, ''),
+    port: origin.port,
+    path: `${url.pathname}${url.search}`,
+  }
+  const own = { host: url.host, 'accept-encoding': 'identity', 'user-agent': 'witan' }
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
   const options = {
-    ...{
-      host: origin.hostname.replace(/^\[|\]$/g, ''),
-      port: origin.port,
-      path: `${url.pathname}${url.search}`,
-      signal,
-    },
-    headers: { host: url.host, accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'witan' },
+    ...{ ...place, method, signal, headers: { ...headers, ...own, ...length } },
     ...(lookup === null ? {} : { lookup }),
   }
-  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+  return new Promise<IncomingMessage>((resolve, reject) => {
     const servername = isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? { servername: url.hostname } : {}
     const sent = isSecure
       ? secureRequest({ ...options, ...servername, agent: new SecureAgent({ keepAlive: false }) }, resolve)
       : plainRequest({ ...options, agent: new PlainAgent({ keepAlive: false }) }, resolve)
     sent.on('error', reject)
-    sent.end()
+    sent.on('socket', (socket) => socket.once(isSecure ? 'secureConnect' : 'connect', connected))
+    sent.end(body)
   })
+}
+
+/** A reply as it comes. Its connection closes with its body. */
+async function openReply(reached: Reached, request: HttpRequest): ReturnType<RemoteFetch> {
+  let mayHaveArrived = false
+  const connected = () => {
+    mayHaveArrived = true
+  }
+  const reply = await send(reached, request, connected).catch((error: unknown): never => {
+    if (isWitanError(error) || request.signal.aborted) throw error
+    throw new UnreachableError(causeOf(error), mayHaveArrived, error)
+  })
+  const { statusCode: status = 0, headers } = reply
+  const header = (name: string): string | null => {
+    const value = headers[name]
+    return typeof value === 'string' ? value : null
+  }
+  return { status, header, body: reply as AsyncIterable<Uint8Array> }
+}
+
+async function get(reached: Reached, signal: AbortSignal): Promise<Got> {
+  const { url } = reached
+  const reply = await send(reached, { method: 'GET', headers: { accept: 'application/json' }, signal })
   try {
     return await readReply(url.href, reply)
   } finally {

@@ -9,6 +9,7 @@ import type { LiveHub } from '../event/live.ts'
 import type { Model } from '../model/model.ts'
 import type { TimeLimit } from '../model/time-limit.ts'
 import type { JobRow } from '../store/store.ts'
+import type { AbandonedCall } from '../tool/remote.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 
 /** The pinned revision of an agent. */
@@ -55,6 +56,8 @@ export interface Environment {
   revisionsBelow(database: string, root: string): Readonly<Record<string, number>>
   /** An agent in the revision that the run pinned; null if it was deleted or disabled meanwhile [E6]. */
   pinned(database: string, id: string, revisions: Readonly<Record<string, number>>): PinnedAgent | null
+  /** Tells another server that nobody waits for its agent any more. */
+  abandon(of: AbandonedCall): void
   /** The time of the store's clock in ms. Expiry uses this clock. */
   storeNow(): number
   /** Schedules the check of an interruption that expires at this time of the store's clock, at the latest one worker round later. */

@@ -78,7 +78,7 @@ export function recordSpawn(job: Job, place: CallPlace, body: AgentStartBody): v
   record(job, place, { type: 'task', kind: null, body: { taskId: place.call, status: 'queued' } })
   const { env } = job
   const about: TaskAbout = {
-    agent: body.agent,
+    agent: place.author,
     agentPath: place.agentPath,
     toolCallId: body.toolCallId ?? '',
     runId: place.run,

@@ -177,6 +177,7 @@ function partsOf(options: EngineOptions, links: EngineLinks): Parts {
       ids,
       tools: options.tools,
       limits: options.limits,
+      remotes: closedRemotes,
       sources: Object.fromEntries(options.sources.map((name) => [name, closedSource])),
       models: Object.fromEntries([...options.models].map(([name, id]) => model(name, id))),
       prices: null,
@@ -186,6 +187,11 @@ function partsOf(options: EngineOptions, links: EngineLinks): Parts {
     (env) => following(env, { ...links, options, registry: () => parts.registry }),
   )
   return parts
+}
+
+const closedRemotes: NonNullable<RuntimeOptions['remotes']> = {
+  call: () => Promise.reject(new Error('a replay calls no other server')),
+  abandon: () => {},
 }
 
 const closedSource = {

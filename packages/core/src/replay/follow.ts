@@ -191,7 +191,10 @@ async function goOn(engine: Engine, next: Entry): Promise<boolean> {
   if (job === null || job.identity.epoch !== next.epoch) return false
   await startTool(engine, job, next)
   if (hasMoved(engine, at)) return true
-  return (await give(engine, next)) ? until(engine, at) : doNext(engine, job, next)
+  if (!(await give(engine, next))) return doNext(engine, job, next)
+  // What ends a job leaves no entry of its own before that of its end.
+  await until(engine, at, () => isStopped(job))
+  return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
 }
 
 function isStopped({ run, lifecycle }: Job): boolean {

@@ -1,7 +1,8 @@
 /** Gives waiting models and tools their replies and outcomes from the log. */
-import type { Entry, RequiredBody } from '@witan/protocol/entries'
+import type { ErrorCode } from '@witan/protocol'
+import type { Entry, RemoteAnswer, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../model/model.ts'
-import type { ModelSpending } from '../tool/outcome.ts'
+import { failed, type ModelSpending, result } from '../tool/outcome.ts'
 import { interruptionsOf, childOf, failureOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import type { Pending, PendingReply, PendingTool } from './pending.ts'
 import { ahead, aheadOfCall, aheadOfJob, type FollowedLog, stopFollowing } from './followed-log.ts'
@@ -146,14 +147,17 @@ async function giveOutcome({ followed, pending, contents }: Engine, entry: Entry
     )
     return
   }
-  if (entry.type === 'checkpoint') {
+  if (entry.type === 'checkpoint' && entry.body.answered === undefined) {
     const { note, read } = entry.body
     const done = read === undefined ? saveNote(note) : artifacts.read(read).then(() => {})
     return done.catch(() => stopFollowing(followed))
   }
   pending.tools.delete(tool.call)
-  if (entry.type === 'start' && entry.kind === 'agent') tool.finish(childOf(entry.body))
+  if (entry.type === 'error' && entry.kind === 'agent')
+    tool.finish(failed(entry.body.code as ErrorCode, entry.body.detail))
+  else if (entry.type === 'start' && entry.kind === 'agent') tool.finish(childOf(entry.body))
   else if (entry.type.endsWith('_required')) tool.finish(interruptionsOf(askedTogether(ahead(followed), entry)))
+  else if (entry.type === 'checkpoint') tool.finish({ ...result(null), answered: entry.body.answered as RemoteAnswer })
   else if (isToolOver(entry)) tool.finish(outcomeOf(entry, []))
   else stopFollowing(followed)
 }

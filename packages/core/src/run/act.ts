@@ -2,6 +2,7 @@
 import type { CallPlace } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { allowModelCall } from '../budget/budget.ts'
+import { isBody } from '../conversation/remote.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
@@ -15,7 +16,9 @@ import type { ImmediateTool, RunningTool, Tool, ToolContext } from '../tool/tool
 import { passedArguments, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
+import { bodyOf } from './call-body.ts'
 import { interrupt } from './interrupt.ts'
+import { failCall } from './settle.ts'
 import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
@@ -27,7 +30,7 @@ import { circumstances } from '../job/task.ts'
 export async function act(toolCall: ToolCall, job: Job, controller: AbortController): Promise<void> {
   const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
   if (tool === undefined || tool.immediate)
-    return recordOutcome(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
+    return settleCall(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
   // A call that saved a checkpoint can continue.
   if (tool.effect === 'once' && toolCall.epoch < job.identity.epoch && toolCall.note === undefined) {
     return recordOutcome(
@@ -83,7 +86,7 @@ async function finishInvocation(
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return
   if (outcome.kind === 'pending') pause(toolCall, outcome, job)
-  else recordOutcome(toolCall, job, outcome)
+  else settleCall(toolCall, job, outcome)
   if (tool.effect !== 'once') return
   job.writer.settling = job.writer.commit()
   await job.writer.settling
@@ -137,6 +140,17 @@ function unansweredBy(outcome: ResultOutcome | PendingOutcome | null, signal: Ab
   return { code: 'MODEL_CALL_FAILED', detail: failure.detail }
 }
 
+/** Records the outcome of a tool call, or of the call whose body it is. */
+function settleCall(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void {
+  if (!isBody(toolCall)) return recordOutcome(toolCall, job, outcome)
+  const { owner } = toolCall
+  const { failure, answered, notice } = outcome
+  if (notice !== undefined) record(job, owner.place, { type: 'notice', kind: null, body: notice })
+  if (failure !== null)
+    failCall(owner, job, { ...failure, hint: 'Ask whoever runs the other server, or call another agent.' })
+  else if (answered !== undefined) record(job, owner.place, { type: 'checkpoint', kind: null, body: { answered } })
+}
+
 /** Records what the tool waits for. Nothing of the call stays in memory. */
 function pause(toolCall: ToolCall, outcome: PendingOutcome, job: Job): void {
   if ('interruptions' in outcome) for (const one of outcome.interruptions) interrupt(toolCall, one, job)
@@ -152,7 +166,7 @@ export function resume(toolCall: ToolCall, job: Job): void {
   if (toolCall.state === 'started') runLast(toolCall, tool, job)
   else if (tool !== undefined && !tool.immediate) {
     record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { resumed: true } })
-  } else recordOutcome(toolCall, job, resumed(toolCall, tool))
+  } else settleCall(toolCall, job, resumed(toolCall, tool))
   faultPoint('resumed')
 }
 
@@ -227,6 +241,7 @@ async function invoke(
     noteBound(name) {
       if (tool.uses?.includes(name) === false && !usedBound.includes(name)) usedBound.push(name)
     },
+    ...(isBody(toolCall) ? { body: bodyOf(toolCall, job) } : undefined),
     ...(state === undefined ? undefined : { state }),
   }
   const outcome = await outcomeOf(tool, controller, () => tool.invoke(request, context))

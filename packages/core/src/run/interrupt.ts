@@ -2,6 +2,7 @@
 import type { Interruption } from '@witan/protocol'
 import type { CallPlace, EntryContent, RequiredBody } from '@witan/protocol/entries'
 import { askedView } from '../conversation/fold-interruptions.ts'
+import { isBody } from '../conversation/remote.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
 import type { GatedCall, GateResult, Tool } from '../tool/tool.ts'
@@ -29,15 +30,16 @@ interface InterruptionRequest {
 
 function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): void {
   const { env, log } = job
-  const { addressee = null, terms = null, ...prompt } = draft
-  const { id: agent } = toolCall.owner.agent
+  const { addressee = null, terms = null, below, ...prompt } = draft
+  const { agent, place: owner, remote } = toolCall.owner
   const seconds = expirySeconds(toolCall, job)
+  const asks = isBody(toolCall) ? below : toolCall.name
   const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
   const view = {
     ...prompt,
     id: env.ids.interruption(),
-    path: [...toolCall.owner.place.agentPath.split('/').slice(1), toolCall.name].join('/'),
-    agent,
+    path: [...owner.agentPath.split('/').slice(1), ...(asks === undefined ? [] : [asks])].join('/'),
+    agent: remote ?? agent.id,
     callId: place.call,
     addressee,
     state: 'open',

@@ -22,6 +22,11 @@ import { failCall } from './settle.ts'
 /** Attempt numbers per epoch: a later owner's attempts are always higher, even if some earlier ones were not stored. */
 const attemptsPerEpoch = 4096
 
+/** The number of the first attempt of a call in this epoch. */
+export function firstAttempt({ identity }: Pick<Job, 'identity'>): number {
+  return (identity.epoch - 1) * attemptsPerEpoch + 1
+}
+
 /** One model call that the budget allows. */
 export interface PreparedModelCall extends OpenModelCall {
   readonly model: Model
@@ -85,7 +90,7 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     usesIteration: offered && !isToolless,
     messagesRead,
     messageIdsRead: messagesRead === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
-    attempt: (job.identity.epoch - 1) * attemptsPerEpoch + call.iterations + 1,
+    attempt: firstAttempt(job) + call.iterations,
     startedAt,
     folded: job.log.state.folded,
     reserved: 0,

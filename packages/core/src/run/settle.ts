@@ -8,7 +8,9 @@ import {
   type UsageCounters,
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
+import { linkOfRemote } from '../agent/remote-agent.ts'
 import { type AgentCall, answeredCall, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
+import { isBody } from '../conversation/remote.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
@@ -233,6 +235,7 @@ function closeAll(job: Job): void {
   const { run } = job
   const detail = run.cancelled ? 'The run was cancelled.' : 'The run failed.'
   for (const call of [...run.calls.values()].reverse()) {
+    abandonRemote(call, job)
     for (const toolCall of call.toolCalls) closeToolCall(toolCall, job, detail)
     if (isTop(call)) continue
     if (run.cancelled) record(job, call.place, cancelledOf(job, call))
@@ -245,13 +248,19 @@ function closeAll(job: Job): void {
   }
 }
 
+/** What was begun on another server is to stop there. */
+function abandonRemote({ agent, toolCalls: [body] }: AgentCall, { env, log }: Job): void {
+  const link = linkOfRemote(agent)
+  if (link !== null && body?.note !== undefined) env.abandon({ ...link, database: log.state.database, note: body.note })
+}
+
 function closeToolCall(toolCall: ToolCall, job: Job, detail: string): void {
   if (toolCall.state === 'settled' || toolCall.state === 'child' || toolCall.place === null) return
   const place = toolCall.place
   const isHeld = toolCall.interruptions.some(({ held }) => held !== undefined)
   for (const { id } of toolCall.interruptions) closeInterruption(toolCall, job, id)
-  // A held call has no start, so it gets no end.
-  if (isHeld) return
+  // A held call has no start, so it gets no end. The body of a call ends with that.
+  if (isHeld || isBody(toolCall)) return
   record(job, place, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
 }
 

@@ -24,7 +24,11 @@ interface Spawning {
 export function spawn({ toolCall, child, callId, grant }: Spawning, job: Job): void {
   const parent = toolCall.owner
   const isRunning = toolCall.place !== null
-  const pinned = job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
+  const { remote } = child
+  const pinned =
+    remote === undefined
+      ? job.env.pinned(job.log.state.database, child.agent, job.run.revisions)
+      : { data: remote.agent, revision: parent.revision }
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
   const parentCall = toolCall.place?.call ?? parent.place.call
   const toolCallId = isRunning ? null : toolCall.requested.id
@@ -56,10 +60,16 @@ export function startChild(of: ChildStart, job: Job): void {
     map: child.map,
   })
   const parameters = withGenerated(binding, child.generated)
-  const { peerMessage, answer, overrides } = child
-  const own = { agent: child.agent, parameters, call: callId, job: more.background === undefined ? parent.job : callId }
+  const { peerMessage, answer, overrides, remote } = child
+  const own = {
+    agent: child.agent,
+    remote: remote?.at,
+    parameters,
+    call: callId,
+    job: more.background === undefined ? parent.job : callId,
+  }
   const exchange = peerMessage === undefined ? undefined : answeredMessage(peerMessage, { job, parent, child: own })
-  const named = { agent: own.agent, parameters, call: callId, job: own.job, exchange, parentCall, branch }
+  const named = { ...own, exchange, parentCall, branch }
   const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, named)
   const shown = startParameters(declared, parameters)
   const body: Writable<AgentStartBody> = {
@@ -84,6 +94,7 @@ export function startChild(of: ChildStart, job: Job): void {
   if (answer !== undefined) body.answer = answer
   if (overrides !== undefined) body.overrides = overrides
   if (exchange !== undefined) body.exchange = exchange
+  if (remote !== undefined) body.remote = remote.at
   if (more.background !== undefined) body.background = more.background
   if (more.step !== undefined) body.step = more.step
   if (more.passTakes !== undefined) body.passTakes = more.passTakes

@@ -104,7 +104,7 @@ async function shownParameters(
   const shown: Document['parameters'] = {}
   const agent =
     definition === null ? parts.registry.current(database).agents.get(row.agent)?.data : await pinned(scope, definition)
-  if (agent === undefined) return shown
+  if (agent == null) return shown
   const { conversationValues } = storedOf(row.parameters)
   const values =
     visible ??
@@ -117,7 +117,8 @@ async function shownParameters(
   return shown
 }
 
-async function pinned({ parts, database }: Scope, at: { agent: string; revision: number }) {
-  await parts.registry.ensureRevision(database, at.agent, at.revision)
-  return parts.registry.revision(database, at.agent, at.revision)
+async function pinned({ parts, database }: Scope, { agent, revision }: NonNullable<DocumentFold['definition']>) {
+  if (revision === null) return null
+  await parts.registry.ensureRevision(database, agent, revision)
+  return parts.registry.revision(database, agent, revision)
 }

@@ -7,7 +7,7 @@ import {
   type Parameter,
   WitanError,
 } from '@witan/protocol'
-import { edgesOf, mappedName } from '@witan/protocol/edges'
+import { agentEdgesOf, mappedName } from '@witan/protocol/edges'
 import { looksLike } from '@witan/protocol/names'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
@@ -191,7 +191,7 @@ function knownNames(agents: readonly AgentData[]): Set<string> {
   const known = new Set<string>()
   for (const agent of agents) {
     for (const { name } of agent.parameters) known.add(name)
-    for (const edge of edgesOf(agent)) {
+    for (const edge of agentEdgesOf(agent)) {
       const child = agents.find((one) => one.id === edge.agent)
       for (const { name } of child?.parameters ?? []) {
         const mapped = mappedName(edge, name)

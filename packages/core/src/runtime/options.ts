@@ -11,6 +11,8 @@ import type { PriceTable } from '../model/price-table.ts'
 import type { Store } from '../store/store.ts'
 import type { TelemetryOptions } from '../telemetry/options.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
+import type { FederationOptions } from '../federation/remotes.ts'
+import type { RemoteCaller } from '../tool/remote.ts'
 import type { QuerySource } from '../tool/source.ts'
 import type { ReportedPlace } from '../job/environment.ts'
 import type { WorkNote } from '../worker/worker.ts'
@@ -77,6 +79,10 @@ export interface RuntimeOptions {
   readonly takesWork?: boolean
   /** Where the traces of runs are exported; nowhere by default. */
   readonly telemetry?: TelemetryOptions
+  /** How it is one server among others. Agents on other servers can be called once there is a domain. */
+  readonly federation?: FederationOptions
+  /** What calls agents on other servers, in place of what `domains` and `federation` say. */
+  readonly remotes?: RemoteCaller
   readonly clock?: Clock
   readonly ids?: Ids
   /** A number from 0 to 1, for jitter. */
@@ -106,8 +112,10 @@ const optionNames: readonly string[] = [
   'clock',
   'ids',
   'random',
+  'federation',
   'report',
   'working',
+  'remotes',
 ] satisfies (keyof RuntimeOptions)[]
 
 /** Refuses misspelt options and values that are not an agent, model or store, which would otherwise be noticed much later. */

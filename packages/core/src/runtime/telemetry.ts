@@ -1,5 +1,5 @@
 /** Connects telemetry to the parts of a runtime: the log, the definitions and the conversations. */
-import type { AgentStartBody, Entry } from '@witan/protocol/entries'
+import { type AgentStartBody, definitionsIn, type Entry } from '@witan/protocol/entries'
 import type { Registry } from '../agent/registry.ts'
 import type { AgentLookup } from '../conversation/fold.ts'
 import { storedOf } from '../conversation/stored-values.ts'
@@ -50,7 +50,7 @@ export function telemetryOf(
 
 function isLoaded(registry: Registry, database: string, start: AgentStartBody): boolean {
   try {
-    registry.revision(database, start.agent, start.revision)
+    for (const [id, revision] of definitionsIn({ ...start, revisions: {} })) registry.revision(database, id, revision)
     return true
   } catch {
     return false
@@ -59,7 +59,9 @@ function isLoaded(registry: Registry, database: string, start: AgentStartBody): 
 
 async function loadAgents(registry: Registry, database: string, starts: readonly Entry[]): Promise<void> {
   for (const { type, kind, body } of starts)
-    if (type === 'start' && kind === 'agent') await registry.ensureRevision(database, body.agent, body.revision)
+    if (type === 'start' && kind === 'agent')
+      for (const [id, revision] of definitionsIn({ ...body, revisions: {} }))
+        await registry.ensureRevision(database, id, revision)
 }
 
 /** The values of a conversation with their flags of now: of a warm one they are known, another one is read. Null if it is gone. */

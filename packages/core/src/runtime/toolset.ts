@@ -6,6 +6,7 @@ import { agentTools } from '../edge/agent-tool.ts'
 import { backgroundTools } from '../edge/background.ts'
 import { subAgentTools } from '../edge/sub-agent.ts'
 import { type PeerContext, peerTools } from '../edge/peer.ts'
+import { remoteTools } from '../edge/remote.ts'
 import { transferTools } from '../edge/transfer.ts'
 import type { TaskControl } from '../task/control.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
@@ -22,6 +23,7 @@ import { queryTools } from '../tool/kinds/query.ts'
 import { createSqliteSource } from '../tool/kinds/sqlite-source.ts'
 import { toolModeTools } from '../tool/kinds/tool-mode.ts'
 import { userTools } from '../tool/kinds/user.ts'
+import type { RemoteCaller } from '../tool/remote.ts'
 import type { QuerySource } from '../tool/source.ts'
 import type { Caller, Tool, Toolset, ToolSource } from '../tool/tool.ts'
 import type { RuntimeOptions, Source } from './options.ts'
@@ -35,10 +37,12 @@ export function toolSourcesOf(from: {
   /** Whether an agent of that id is stored, enabled or not. */
   readonly exists: (caller: Caller, id: string) => boolean
   readonly control: TaskControl
+  /** What calls agents on other servers; null if nothing does. */
+  readonly remotes: RemoteCaller | null
   readonly agents: readonly (Agent | object)[]
   readonly report: (error: unknown) => void
 }): ToolSource {
-  const { tools, sources, find, protocol, exists, control, agents, report } = from
+  const { tools, sources, find, protocol, exists, control, remotes, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [
     // First, so that an own tool of the same name, which a check refuses, is never replaced by another agent's message.
@@ -49,6 +53,7 @@ export function toolSourcesOf(from: {
     subAgentTools(find),
     agentTools(find),
     transferTools({ find, exists }),
+    remoteTools(remotes),
     backgroundTools(control),
     questionTools,
     userTools,

@@ -40,6 +40,7 @@ import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
 import { createPreparing } from './databases.ts'
 import { domainsOf } from './domains.ts'
+import { remotesOf } from './remotes.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { telemetryOf } from './telemetry.ts'
 import { collectTools, guidanceOf, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
@@ -94,6 +95,8 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const telemetry = telemetryOf(options, { clock, report, store, registry, warm: () => warm })
   const metrics = options.telemetry?.metrics === true ? createMetrics() : null
   const control = taskControl(() => ({ env, store, warm, tracker }))
+  const domains = domainsOf(options.domains)
+  const remotes = remotesOf(options, { store, domains, clock, newId: () => ids.call(), report })
   const env: Environment = change({
     hasCapacity: () => worker.capacity.remaining() > 0,
     launch: (jobs, log) => {
@@ -109,10 +112,9 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
     ...contentAccess(store),
-    toolset: toolsetOf(
-      toolSourcesOf({ tools, sources, find, protocol, exists, control, agents, report: (error) => env.report(error) }),
-    ),
+    toolset: toolsetOf(toolSourcesOf({ tools, sources, find, protocol, exists, control, remotes, agents, report })),
     guidance: guidanceOf(peerLines({ protocol })),
+    abandon: (of) => remotes?.abandon(of),
     pin: (database, id) => registry.current(database).agents.get(id) ?? null,
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
@@ -144,7 +146,6 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const commands: CommandContext = { env, store, warm, tracker }
   const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
   const sweepConversations = sweeper({ store, warm, hub })
-  const domains = domainsOf(options.domains)
   const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
   const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
   const rest = { domains, agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry, metrics }

@@ -1,11 +1,12 @@
 /** Every kind of record. The schema has a step for each, in the order of the versions that create their tables. */
 import { auditTable } from './audit.ts'
 import { keyTable } from './keys.ts'
+import { remoteKeyTable } from './remote-keys.ts'
 import { signingKeyTable } from './signing-keys.ts'
 import type { RecordTable } from './record.ts'
 
 /** One row for each kind; `store/record.ts` says what a declaration holds. */
-export const recordTables: readonly RecordTable[] = [keyTable, auditTable, signingKeyTable]
+export const recordTables: readonly RecordTable[] = [keyTable, auditTable, signingKeyTable, remoteKeyTable]
 
 /** The tables whose rows a database exists for, beside those of the log. */
 export const beginningTables: readonly string[] = recordTables

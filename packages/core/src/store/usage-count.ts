@@ -1,4 +1,5 @@
 /** Adds up the usage in entries, for all stores [T27]. */
+import type { UsageCounters } from '@witan/protocol'
 import type { Entry, Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import { localPrincipal } from '../identity/principal.ts'
@@ -28,10 +29,11 @@ export function dayOf(at: number): number {
   return Math.floor(at / dayMs)
 }
 
-/** Whether an entry changes a sum: a model's reply, the start of a tool, a request that was lost. */
+/** Whether an entry changes a sum: a model's reply, the answer of an agent elsewhere, the start of a tool, a request that was lost. */
 export function countsAsUsage({ type, kind, body }: Entry): boolean {
   if (type === 'end') return kind === 'model'
   if (type === 'start') return kind === 'tool'
+  if (type === 'checkpoint') return body.answered !== undefined
   return type === 'notice' && body.code === 'USAGE_INCOMPLETE'
 }
 
@@ -104,9 +106,10 @@ export class UsageCount {
 /** Sums between two pauses. */
 const pieceSums = 500
 
-/** The model of an entry that counts; undefined for the call of a tool, which is no model's. */
+/** The model of an entry that counts; null if it is not known here; undefined for the call of a tool, which is no model's. */
 function modelOf(entry: Entry): string | null | undefined {
   if (entry.type === 'end' && entry.kind === 'model') return entry.body.asked ?? entry.body.model
+  if (entry.type === 'checkpoint') return null
   if (entry.type !== 'notice' || entry.body.code !== 'USAGE_INCOMPLETE') return undefined
   return entry.body.model ?? null
 }
@@ -164,7 +167,24 @@ function placeName({ agent, model, day }: SumsOf): string {
 function addEntry(sums: Writable<UsageSums>, entry: Entry): void {
   if (entry.type === 'start') sums.toolCalls += 1
   else if (entry.type === 'notice') sums.incomplete += 1
+  else if (entry.type === 'checkpoint') addRemote(sums, entry.body.answered?.usage ?? null)
   else if (entry.type === 'end' && entry.kind === 'model') addReply(sums, entry.body.usage)
+}
+
+/** What an agent on another server says that its answer has cost. */
+function addRemote(sums: Writable<UsageSums>, used: UsageCounters | null): void {
+  if (used === null || !used.complete) sums.incomplete += 1
+  if (used === null) return
+  sums.modelCalls += used.modelCalls
+  sums.toolCalls += used.toolCalls
+  sums.inputTokens += used.inputTokens
+  sums.outputTokens += used.outputTokens
+  sums.cachedInputTokens += used.cachedInputTokens
+  sums.reasoningTokens += used.reasoningTokens
+  sums.cacheWriteTokens += used.cacheWriteTokens ?? 0
+  if (used.costUsd === null) sums.unpriced += used.modelCalls
+  else sums.costUsd += used.costUsd
+  sums.priceDate = older(sums.priceDate, used.priceDate ?? null)
 }
 
 type ReplyUsage = (Entry & { readonly type: 'end'; readonly kind: 'model' })['body']['usage']

@@ -74,13 +74,13 @@ export class AgentLabels {
   }
 
   #agentLabel(start: AgentStartBody | null): SpanLabel {
-    const id = start?.agent ?? this.#place.author
+    const id = start?.remote ?? start?.agent ?? this.#place.author
     const isWorkflow = this.data !== null && this.data.workflow !== null
     const operation = isWorkflow ? 'invoke_workflow' : 'invoke_agent'
     const shared = placed(this.#place, isWorkflow ? 'CHAIN' : 'AGENT', operation)
     add(shared, 'gen_ai.agent.id', id)
     add(shared, 'gen_ai.agent.name', id)
-    if (start !== null) add(shared, 'gen_ai.agent.version', String(start.revision))
+    if (start !== null && start.remote === undefined) add(shared, 'gen_ai.agent.version', String(start.revision))
     if (isWorkflow) add(shared, 'gen_ai.workflow.name', id)
     else {
       add(shared, 'gen_ai.provider.name', this.#named?.provider)
@@ -113,12 +113,12 @@ export class SpanLabels {
     database: string,
     agents: AgentLookup,
   ): AgentLabels {
-    const { agent, revision, overrides } = body
+    const { agent, revision, overrides, remote } = body
     const branch = branchOf(place)
-    const key = `${database}\n${place.agentPath}\n${branch}\n${place.author}\n${agent}\n${revision}\n${overrides?.model ?? ''}`
+    const key = `${database}\n${place.agentPath}\n${branch}\n${place.author}\n${remote ?? agent}\n${revision}\n${overrides?.model ?? ''}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    const made = new AgentLabels(this.#placeOf(place), body, agents(agent, revision))
+    const made = new AgentLabels(this.#placeOf(place), body, remote === undefined ? agents(agent, revision) : null)
     if (this.#known.size === most.agents) this.#known.clear()
     this.#known.set(key, made)
     return made

@@ -47,6 +47,8 @@ export function traceValuesOf(
       owners.set(place.call, place.parentCall ?? '')
       continue
     }
+    // An agent on another server has no values.
+    if (body.remote !== undefined) continue
     const { parameters: declared } = agents(body.agent, body.revision)
     if (declared.length === 0) continue
     const caller = place.parentCall === null ? null : (owners.get(place.parentCall) ?? place.parentCall)

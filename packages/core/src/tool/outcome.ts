@@ -1,6 +1,6 @@
 /** The outcomes of a tool. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
-import type { AgentStartBody, ModelEndBody, NoticeBody } from '@witan/protocol/entries'
+import type { AgentStartBody, ModelEndBody, NoticeBody, RemoteAnswer } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { runByPieces } from '../identity/pausable.ts'
 import { type PlainCopy, plainCopy } from '../identity/plain.ts'
@@ -26,6 +26,8 @@ export interface ResultOutcome {
   readonly handsTo?: string
   /** Set if it ends the call that made it, and everything up to the nearest loop [C26]. */
   readonly exitsLoop?: true
+  /** Set by the body of a call of an agent on another server: what that answered. */
+  readonly answered?: RemoteAnswer
   /** Set if the tool mode of the calling agent ends with it: the rest of its call is `auto`. The notice says so [Tb09]. */
   readonly endsToolMode?: NoticeBody
 }

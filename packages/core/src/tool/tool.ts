@@ -75,8 +75,22 @@ export interface ToolContext {
   commit(): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
   noteBound(name: string): void
+  /** Set for the body of a call of an agent on another server. */
+  readonly body?: CallBody
   /** Set for a tool that calls a model itself (`modelCalls`); it passes this on with each call. */
   readonly state?: CallState
+}
+
+/** What the body of a call knows of it beside its message. */
+export interface CallBody {
+  /** The last note of an earlier call on the same document; undefined for none. */
+  readonly before: unknown
+  /** The texts that came for the call meanwhile, oldest first. */
+  words(): readonly string[]
+  /** Calls `then` whenever words may have come. Returns how to stop that. */
+  onWords(then: () => void): () => void
+  /** Shows readers a piece of the answer; with `restart` it takes the place of what they were shown. */
+  show(text: string, restart: boolean): void
 }
 
 /** The answer of an agent that a call ran, or why there is none. */

@@ -4,13 +4,14 @@ import { type Edge, edgesOf } from '@witan/protocol/edges'
 import type { HotSpot } from '@witan/protocol/protocols'
 import { reachable } from '../check/graph.ts'
 import { hotSpotsOf } from '../check/hot-spots.ts'
+import { remotesOf } from '../remote-agent.ts'
 import { type AdminContext, currentAgents, getAgent } from './admin.ts'
 
 /** A node of the graph. */
 interface GraphNode {
   readonly id: string
   readonly name: string
-  readonly kind: 'agent' | 'workflow' | 'user'
+  readonly kind: 'agent' | 'workflow' | 'user' | 'remote'
   /** How a workflow runs its steps; null for any other node. */
   readonly workflow: 'sequence' | 'parallel' | 'loop' | null
 }
@@ -23,14 +24,14 @@ interface GraphEdge {
   readonly description: string
   /** The place among the steps of a workflow, from 1; null for any other edge. An agent that stands twice has two edges. */
   readonly step: number | null
-  /** Whether the agent waits for a sub-agent; null for any other edge. */
+  /** Whether the agent waits for a sub-agent or a remote agent; null for any other edge. */
   readonly blocking: SubAgentEdge['blocking'] | null
   readonly style: SubAgentEdge['style'] | null
 }
 
 /**
  * What one agent reaches. The node of a person has the person's id; that of any person in a role is `role:<name>`; that of those who
- * take part in the conversation is `participants`. `hotSpots` has the busiest nodes, at most 10. */
+ * take part in the conversation is `participants`. That of an agent on another server has its address, or the URL of its card. `hotSpots` has the busiest nodes, at most 10. */
 export interface AgentGraph {
   readonly nodes: readonly GraphNode[]
   readonly edges: readonly GraphEdge[]
@@ -42,9 +43,11 @@ export async function graphOf(admin: AdminContext, id: string): Promise<AgentGra
   const row = await getAgent(admin, id)
   const agents = reachable(row.data, currentAgents(admin))
   const people = new Map<string, GraphNode>()
+  const remotes = new Map<string, GraphNode>()
   const edges = agents.flatMap((agent): readonly GraphEdge[] => {
     const asked = askedBy(agent)
     for (const node of asked) if (!people.has(node.id)) people.set(node.id, node)
+    for (const { address, card = '' } of remotesOf(agent)) remotes.set(address ?? card, remoteNode(address ?? card))
     const askedEdges = asked.map((to) => ({
       from: agent.id,
       to: to.id,
@@ -54,7 +57,7 @@ export async function graphOf(admin: AdminContext, id: string): Promise<AgentGra
     }))
     return [...linksOf(agent), ...askedEdges]
   })
-  const nodes = [...agents.map(nodeOf), ...people.values()]
+  const nodes = [...agents.map(nodeOf), ...people.values(), ...remotes.values()]
   return {
     nodes,
     edges,
@@ -68,8 +71,11 @@ export async function graphOf(admin: AdminContext, id: string): Promise<AgentGra
 const bare = { step: null, blocking: null, style: null } as const
 
 function linksOf(agent: AgentData): GraphEdge[] {
-  return edgesOf(agent).map(({ kind, at, agent: to, description }) => {
+  return edgesOf(agent).map((edge) => {
+    const { kind, at, description } = edge
+    const to = edge.target === 'remote' ? edge.remote : edge.agent
     const link = { from: agent.id, to, kind, description, ...bare }
+    if (kind === 'remotes') return { ...link, blocking: remotesOf(agent)[Number(at.split('.')[1])]?.blocking ?? null }
     if (kind === 'workflow') return { ...link, step: Number(at.split('.')[2]) + 1 }
     const listed = kind === 'subAgents' ? agent.subAgents[Number(at.split('.')[1])] : undefined
     return listed === undefined ? link : { ...link, blocking: listed.blocking, style: listed.style }
@@ -78,6 +84,10 @@ function linksOf(agent: AgentData): GraphEdge[] {
 
 function nodeOf({ id, name = id, workflow }: AgentData): GraphNode {
   return { id, name, kind: workflow === null ? 'agent' : 'workflow', workflow: workflow?.kind ?? null }
+}
+
+function remoteNode(id: string): GraphNode {
+  return { id, name: id, kind: 'remote', workflow: null }
 }
 
 /** The people whom an agent may ask, in the order of its definition. */

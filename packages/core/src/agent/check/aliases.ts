@@ -1,6 +1,6 @@
 /** Warns of agents that may give one alias to two people. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf } from '@witan/protocol/edges'
+import { agentEdgesOf } from '@witan/protocol/edges'
 import { aliasPrefix, listedIds } from '../../parameter/known-people.ts'
 import type { AgentSet, Listers } from './graph.ts'
 import type { Pausable } from '../../identity/pausable.ts'
@@ -48,7 +48,7 @@ function* connected({ id }: AgentData, { agents, listers }: Around): Pausable<re
   const found = new Set([id])
   for (const at of found) {
     yield
-    const below = edgesOf(agents.get(at) as AgentData).map((edge) => edge.agent)
+    const below = agentEdgesOf(agents.get(at) as AgentData).map((edge) => edge.agent)
     for (const next of [...below, ...(listers.get(at) ?? [])]) if (agents.has(next)) found.add(next)
   }
   return [...found].slice(1).map((one) => agents.get(one) as AgentData)

@@ -1,7 +1,7 @@
 /** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
 import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf, transferTool } from '@witan/protocol/edges'
+import { agentEdgesOf, edgesOf, transferTool } from '@witan/protocol/edges'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
@@ -136,7 +136,9 @@ function argumentsOf(
   const { agents, tools, messages } = of
   const sent = messages.find((one) => one.tool === tool)
   if (sent !== undefined) return propertyNames(sent.message.schema)
-  const edges = edgesOf(agent).filter((one) => one.tool === tool)
+  const remote = edgesOf(agent).find((one) => one.target === 'remote' && one.tool === tool)
+  if (remote !== undefined) return remote.arguments
+  const edges = agentEdgesOf(agent).filter((one) => one.tool === tool)
   if (edges.length > 0) {
     const targets = edges.map((edge) => agents.get(edge.agent))
     if (targets.includes(undefined)) return null

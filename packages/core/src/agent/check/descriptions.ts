@@ -1,12 +1,12 @@
 /** Warns of agents that a model cannot choose well between: without a description, or with one that reads like another's [K13]. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { type Edge, edgesOf } from '@witan/protocol/edges'
+import { type AgentEdge, agentEdgesOf } from '@witan/protocol/edges'
 import type { AgentSet } from './graph.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 
 /** An agent that a model chooses, as its model reads it. */
 interface Choice {
-  readonly edge: Edge
+  readonly edge: AgentEdge
   readonly text: string
   readonly words: ReadonlySet<string>
 }
@@ -26,7 +26,7 @@ export function* checkDescriptions(agent: AgentData, agents: AgentSet): Pausable
 /** The agents that a model chooses between, each once for each way to reach it. A responder only writes back, and no model calls a step. */
 function* choicesOf(agent: AgentData, agents: AgentSet): Pausable<Choice[]> {
   const choices = new Map<string, Choice>()
-  for (const edge of edgesOf(agent)) {
+  for (const edge of agentEdgesOf(agent)) {
     const isChosen = edge.tool !== null && edge.speaks?.role !== 'responder' && edge.agent !== agent.id
     const target = isChosen ? agents.get(edge.agent) : undefined
     const key = `${edge.kind} ${edge.agent}`
@@ -93,7 +93,7 @@ function isNear(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return common * 10 >= (one.size + other.size - common) * 9
 }
 
-function missing({ id }: AgentData, { agent, agentAt }: Edge): Finding {
+function missing({ id }: AgentData, { agent, agentAt }: AgentEdge): Finding {
   return {
     code: 'DESCRIPTION_MISSING',
     severity: 'warning',

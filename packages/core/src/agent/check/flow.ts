@@ -1,6 +1,6 @@
 /** Where declared parameters get their values: one node per declaration, one link per edge that leads to its agent. */
 import type { AgentData, Parameter } from '@witan/protocol'
-import { type Edge, edgesOf, mappedName } from '@witan/protocol/edges'
+import { type AgentEdge, agentEdgesOf, mappedName } from '@witan/protocol/edges'
 import { type AgentSet, reachableFrom } from './graph.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 
@@ -40,7 +40,7 @@ export interface Flow {
   /** The existing agents that an agent lists. */
   children(agent: AgentData): readonly AgentData[]
   /** How an edge of `parent` supplies its target, in the order of the target's parameters. */
-  links(parent: AgentData, edge: Edge): readonly Link[]
+  links(parent: AgentData, edge: AgentEdge): readonly Link[]
 }
 
 interface OpenDeclared extends Declared {
@@ -69,13 +69,13 @@ export function* flowFrom(roots: readonly AgentData[], set: AgentSet): Pausable<
       ),
     ]),
   )
-  const links = new Map<AgentData, Map<Edge, readonly Link[]>>()
+  const links = new Map<AgentData, Map<AgentEdge, readonly Link[]>>()
   const children = new Map<AgentData, AgentData[]>()
   for (const parent of agents) {
     const own = new Map((nodes.get(parent) ?? []).map((node) => [node.parameter.name, node] as const).reverse())
-    const edges = new Map<Edge, readonly Link[]>()
+    const edges = new Map<AgentEdge, readonly Link[]>()
     const listed = new Set<AgentData>()
-    for (const edge of edgesOf(parent)) {
+    for (const edge of agentEdgesOf(parent)) {
       yield
       const child = set.get(edge.agent)
       if (child === undefined) continue
@@ -98,7 +98,7 @@ export function* flowFrom(roots: readonly AgentData[], set: AgentSet): Pausable<
 }
 
 function linkOf(
-  { parent, edge, to }: { readonly parent: AgentData; readonly edge: Edge; readonly to: OpenDeclared },
+  { parent, edge, to }: { readonly parent: AgentData; readonly edge: AgentEdge; readonly to: OpenDeclared },
   own: ReadonlyMap<string, OpenDeclared>,
 ): Link {
   const name = mappedName(edge, to.parameter.name)

@@ -1,6 +1,6 @@
 /** Walks the graph of agents: what an agent reaches, on which paths, and its cycles. */
 import type { AgentData } from '@witan/protocol'
-import { canBegin, type Edge, edgesOf } from '@witan/protocol/edges'
+import { canBegin, type AgentEdge, agentEdgesOf } from '@witan/protocol/edges'
 import type { Pausable } from '../../identity/pausable.ts'
 
 /** Agents by id. */
@@ -14,7 +14,7 @@ export interface AgentPath {
   readonly levels: number
   readonly agent: AgentData
   readonly parent: AgentPath | null
-  readonly edge: Edge | null
+  readonly edge: AgentEdge | null
 }
 
 /** The maximum number of paths that are examined per root. */
@@ -27,7 +27,7 @@ interface WalkOptions {
   /** Visit only these agents; default: all of the set. */
   readonly within?: ReadonlySet<AgentData>
   /** Follow only these edges; default: all. */
-  readonly follows?: (edge: Edge) => boolean
+  readonly follows?: (edge: AgentEdge) => boolean
 }
 
 /** All paths from `root`, shortest first. A path contains each agent at most once. Cut at `most`. */
@@ -39,7 +39,7 @@ export function* pathsFrom(
   const paths: AgentPath[] = [{ path: root.id, levels: 0, agent: root, parent: null, edge: null }]
   for (const at of paths) {
     yield
-    for (const edge of edgesOf(at.agent)) {
+    for (const edge of agentEdgesOf(at.agent)) {
       const agent = agents.get(edge.agent)
       if (agent === undefined || !follows(edge) || within?.has(agent) === false || isOn(at, agent.id)) continue
       if (paths.length >= most) return paths
@@ -58,7 +58,7 @@ export function positionOf(at: AgentPath): AgentPath {
 }
 
 /** The path that an edge extends. For a hand-over it is the path of the position, so targets never form a chain. */
-function above(at: AgentPath, { addsDepth }: Edge): AgentPath {
+function above(at: AgentPath, { addsDepth }: AgentEdge): AgentPath {
   return addsDepth ? at : positionOf(at)
 }
 
@@ -76,7 +76,7 @@ export function reachable(root: AgentData, agents: AgentSet): readonly AgentData
 export function reachableFrom(roots: readonly AgentData[], agents: AgentSet): readonly AgentData[] {
   const found = new Map(roots.map((root) => [root.id, root]))
   for (const agent of found.values()) {
-    for (const edge of edgesOf(agent)) {
+    for (const edge of agentEdgesOf(agent)) {
       const child = agents.get(edge.agent)
       if (child !== undefined && !found.has(child.id)) found.set(child.id, child)
     }
@@ -85,7 +85,7 @@ export function reachableFrom(roots: readonly AgentData[], agents: AgentSet): re
 }
 
 /** A cycle: each edge with the agent that has it, in order. The last edge leads back to the first agent. */
-type Cycle = readonly { readonly from: string; readonly edge: Edge }[]
+type Cycle = readonly { readonly from: string; readonly edge: AgentEdge }[]
 
 /** The shortest cycles through `root`, and how many were found. */
 export function* cyclesThrough(
@@ -99,7 +99,7 @@ export function* cyclesThrough(
   const back = new Set(listers.get(root.id))
   for (const at of yield* pathsFrom(root, agents, { within, follows: canBegin })) {
     const last = back.has(at.agent.id)
-      ? edgesOf(at.agent).find((edge) => edge.agent === root.id && canBegin(edge))
+      ? agentEdgesOf(at.agent).find((edge) => edge.agent === root.id && canBegin(edge))
       : undefined
     if (last === undefined) continue
     count += 1
@@ -132,7 +132,7 @@ export type Listers = ReadonlyMap<string, readonly string[]>
 export function listersOf(agents: AgentSet): Listers {
   const listers = new Map<string, string[]>()
   for (const agent of agents.values()) {
-    for (const listed of new Set(edgesOf(agent).map((edge) => edge.agent))) {
+    for (const listed of new Set(agentEdgesOf(agent).map((edge) => edge.agent))) {
       if (listed === agent.id) continue
       const known = listers.get(listed)
       if (known === undefined) listers.set(listed, [agent.id])
@@ -145,6 +145,6 @@ export function listersOf(agents: AgentSet): Listers {
 /** Agents that list `id`. */
 export function listedBy(id: string, agents: AgentSet): readonly string[] {
   return [...agents.values()]
-    .filter((agent) => agent.id !== id && edgesOf(agent).some((edge) => edge.agent === id))
+    .filter((agent) => agent.id !== id && agentEdgesOf(agent).some((edge) => edge.agent === id))
     .map((agent) => agent.id)
 }

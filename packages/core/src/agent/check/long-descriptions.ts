@@ -1,6 +1,6 @@
 /** Warns of descriptions that are longer than some providers take, and of those that the runtime makes and has no room for. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { edgesOf, takesControlFrom } from '@witan/protocol/edges'
+import { agentEdgesOf, takesControlFrom } from '@witan/protocol/edges'
 import { knownPeople } from '../../parameter/known-people.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 import { longestDescription, roomBeside, titled } from '../../tool/description.ts'
@@ -57,10 +57,10 @@ function* ofDelegates(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
     findings.push(...tooLong)
     if (tooLong.length > 0) continue
     const title = titled(child, words)
-    const others = edgesOf(child).map((one) => agents.get(one.agent) ?? null)
+    const others = agentEdgesOf(child).map((one) => agents.get(one.agent) ?? null)
     const { leftOut } =
       edge.style === 'delegate'
-        ? listOf(child, { others, isShown: () => true, room: roomBeside(title.text) })
+        ? listOf(child, { others, deeper: true, isShown: () => true, room: roomBeside(title.text) })
         : { leftOut: 0 }
     const missing = [
       ...(title.isWhole ? [] : ['its display name']),

@@ -1,6 +1,6 @@
 /** Where each parameter gets its value on each path: the matrix, and the delegates that can never be called. */
 import type { AgentData, Finding, MatrixRow } from '@witan/protocol'
-import type { Edge } from '@witan/protocol/edges'
+import type { AgentEdge } from '@witan/protocol/edges'
 import type { Declared, Flow, Link } from './flow.ts'
 import { type AgentPath, type AgentSet, pathsFrom, reachable } from './graph.ts'
 import { errorAt } from './names.ts'
@@ -106,7 +106,7 @@ export function* unavailableFrom(
 }
 
 /** A step that can never start: a workflow has no model that could supply the value, and its map keeps the conversation's away. */
-function unbound({ parent, to }: Link, { agent, agentAt }: Edge): Finding {
+function unbound({ parent, to }: Link, { agent, agentAt }: AgentEdge): Finding {
   return errorAt(parent, agentAt, {
     code: 'WORKFLOW_PARAM_UNBOUND',
     detail: `\`${agent}\` needs \`${to.parameter.name}\`: a workflow has no model that could supply it.`,

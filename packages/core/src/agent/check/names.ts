@@ -1,7 +1,7 @@
 /** Checks one agent by itself: its names, and what they refer to. */
 import type { AgentData, Finding } from '@witan/protocol'
 import type { ErrorFinding, RefusalCode } from '@witan/protocol/schemas'
-import { edgesOf, edgeWords, transferTool } from '@witan/protocol/edges'
+import { agentEdgesOf, edgesOf, edgeWords, transferTool } from '@witan/protocol/edges'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { PatternAllowance } from '../../model/pattern.ts'
 import type { FunctionTool } from '../../tool/define-tool.ts'
@@ -186,7 +186,7 @@ function mayList(parent: string, child: AgentData | undefined): boolean {
 
 function* references(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
   const findings: Finding[] = []
-  for (const { kind, agent: id, agentAt: path } of edgesOf(agent)) {
+  for (const { kind, agent: id, agentAt: path } of agentEdgesOf(agent)) {
     yield
     if (id === agent.id) {
       findings.push(
@@ -230,7 +230,7 @@ function shutOut(
   const { agents, listers, context } = of
   // Who may write to a peer is a matter of its own `speaks`.
   const lists = (parent: string) =>
-    edgesOf(agents.get(parent) as AgentData).some(({ kind, agent: id }) => id === agent.id && kind !== 'speaks')
+    agentEdgesOf(agents.get(parent) as AgentData).some(({ kind, agent: id }) => id === agent.id && kind !== 'speaks')
   return (listers.get(agent.id) ?? [])
     .filter((parent) => !mayList(parent, agent) && lists(parent) && context.checked?.has(parent) !== true)
     .map((parent) =>

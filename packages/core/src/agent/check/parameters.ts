@@ -1,7 +1,7 @@
 /** Checks parameters along the edges: clashing types, values that leak upwards, trusted values that nobody can supply. */
 import type { AgentData, Finding, Parameter } from '@witan/protocol'
 import type { ErrorFinding, WarningFinding } from '@witan/protocol/schemas'
-import { edgesOf, mappedName } from '@witan/protocol/edges'
+import { agentEdgesOf, mappedName } from '@witan/protocol/edges'
 import { type Declared, type Flow, flowFrom, type Link } from './flow.ts'
 import { takersIn } from './takers.ts'
 import { type AgentSet, type Listers, reachable } from './graph.ts'
@@ -81,7 +81,7 @@ function clashesAbove(root: AgentData, { agents, listers }: ParameterSurvey): Fi
     const parent = agents.get(id)
     if (parent === undefined) return []
     const declared = new Map(parent.parameters.map((one) => [one.name, one] as const).reverse())
-    const edges = edgesOf(parent).filter((edge) => edge.agent === root.id)
+    const edges = agentEdgesOf(parent).filter((edge) => edge.agent === root.id)
     return edges.flatMap((edge) =>
       root.parameters.flatMap((parameter, index) => {
         const source = declared.get(mappedName(edge, parameter.name) ?? '')

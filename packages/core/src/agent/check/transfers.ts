@@ -1,18 +1,18 @@
 /** Warns of hand-overs that show a value too much, or that answer in another form. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { type Edge, edgesOf, mappedName } from '@witan/protocol/edges'
+import { type AgentEdge, agentEdgesOf, mappedName } from '@witan/protocol/edges'
 import type { AgentSet } from './graph.ts'
 
 /** Warnings about the hand-overs of one agent. */
 export function checkTransfers(agent: AgentData, agents: AgentSet): Finding[] {
-  return edgesOf(agent).flatMap((edge) => {
+  return agentEdgesOf(agent).flatMap((edge) => {
     const target = edge.kind === 'transfers' ? agents.get(edge.agent) : undefined
     return target === undefined ? [] : [...exposed(agent, edge, target), ...differs(agent, edge, target)]
   })
 }
 
 /** What the agent was shown may stand in the document that the target reads. */
-function exposed(agent: AgentData, edge: Edge, target: AgentData): Finding[] {
+function exposed(agent: AgentData, edge: AgentEdge, target: AgentData): Finding[] {
   const shown = new Set(agent.parameters.filter(({ sendToModel }) => sendToModel).map(({ name }) => name))
   return target.parameters.flatMap(({ name, sendToModel }): Finding[] => {
     const source = mappedName(edge, name)
@@ -32,7 +32,7 @@ function exposed(agent: AgentData, edge: Edge, target: AgentData): Finding[] {
 }
 
 /** The answer of a run follows the schema of the agent that gives it. */
-function differs(agent: AgentData, { agentAt }: Edge, target: AgentData): Finding[] {
+function differs(agent: AgentData, { agentAt }: AgentEdge, target: AgentData): Finding[] {
   const edge = agent.transfers.find((one) => one.agent === target.id)
   if (edge?.returnsTo === 'caller' || same(agent.outputSchema, target.outputSchema)) return []
   return [

@@ -2,7 +2,7 @@
 import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import type { WarningFinding } from '@witan/protocol/schemas'
-import { edgesOf, edgeWords, mappedName, transferTool } from '@witan/protocol/edges'
+import { agentEdgesOf, edgesOf, edgeWords, mappedName, transferTool } from '@witan/protocol/edges'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import { type AgentSet, pathsFrom } from './graph.ts'
@@ -35,7 +35,7 @@ function warningAt(agent: AgentData, path: string, what: Pick<WarningFinding, 'c
 function unusedParameters(agent: AgentData, agents: AgentSet): Finding[] {
   if (agent.actions.length + agent.tools.length > 0) return []
   const used = new Set(agent.queries.flatMap(({ query }) => [...query.matchAll(/\$(\w+)/g)].map(([, name]) => name)))
-  for (const edge of edgesOf(agent)) {
+  for (const edge of agentEdgesOf(agent)) {
     for (const { name } of agents.get(edge.agent)?.parameters ?? []) used.add(mappedName(edge, name) ?? '')
   }
   return agent.parameters.flatMap(({ name, sendToModel }, index) =>
@@ -69,7 +69,7 @@ function unusedQueries(agent: AgentData): Finding[] {
 function* unknownMaps(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
   const own = agent.parameters.map(({ name }) => name)
   const findings: Finding[] = []
-  for (const edge of edgesOf(agent)) {
+  for (const edge of agentEdgesOf(agent)) {
     yield
     const names = agents.get(edge.agent)?.parameters.map(({ name }) => name)
     if (names === undefined) continue
@@ -98,7 +98,7 @@ function meant(name: string, known: readonly string[]): string | null {
 }
 
 function closedDelegates(agent: AgentData, agents: AgentSet): Finding[] {
-  return edgesOf(agent).flatMap(({ kind, agent: id, agentAt }) =>
+  return agentEdgesOf(agent).flatMap(({ kind, agent: id, agentAt }) =>
     agents.get(id)?.disabled === true
       ? [
           warningAt(agent, agentAt, {

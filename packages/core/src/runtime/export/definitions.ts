@@ -1,6 +1,6 @@
 /** The definitions that a conversation's log names. */
 import type { AgentData } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import { definitionsIn, type Entry } from '@witan/protocol/entries'
 import type { MovingOf } from '../../store/export-lines.ts'
 
 /** The agents among definitions, in all revisions. */
@@ -17,8 +17,7 @@ export async function usedRevisions(
   const note = (id: string, revision: number) => used.set(id, (used.get(id) ?? new Set()).add(revision))
   for await (const { type, kind, body } of entries) {
     if (type !== 'start' || kind !== 'agent') continue
-    note(body.agent, body.revision)
-    for (const [id, revision] of Object.entries(body.revisions)) note(id, revision)
+    for (const [id, revision] of definitionsIn(body)) note(id, revision)
   }
   return used
 }

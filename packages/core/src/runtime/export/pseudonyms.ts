@@ -1,7 +1,7 @@
 /** Replaces hidden values in an export by pseudonyms: each value by its own, everywhere, so that a replay meets the same texts. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AgentData, WitanError } from '@witan/protocol'
-import { edgesOf } from '@witan/protocol/edges'
+import { agentEdgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
 import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
 import { listed, mapped } from '../../store/open-snapshot.ts'
@@ -52,7 +52,7 @@ function hiddenNames({ row }: OpenSnapshot, agents: readonly AgentData[]): Reado
   for (let size = -1; size < declared.size; ) {
     size = declared.size
     for (const agent of agents)
-      for (const { map } of edgesOf(agent))
+      for (const { map } of agentEdgesOf(agent))
         for (const [child, own] of Object.entries(map)) if (own !== null && declared.has(child)) declared.add(own)
   }
   const names = Object.entries(row.parameters).filter(([name, [, isHidden]]) => isHidden || declared.has(name))

@@ -323,6 +323,9 @@ const noReplies = 'select 1'
 /** A run may come over A2A, with a chain that holds for its tasks and follow-ups too. Earlier versions would drop it. */
 const incomingCalls = 'select 1'
 
+/** A call of an agent on another server has no definition here, and a tool as its body. */
+const remoteCalls = 'select 1'
+
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
@@ -358,6 +361,7 @@ const steps: readonly string[] = [
   unlinked,
   noReplies,
   incomingCalls,
+  remoteCalls,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

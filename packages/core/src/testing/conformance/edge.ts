@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AgentData, type AgentInput, MissingAgentParameterError } from '@witan/protocol'
-import { type Edge, edgesOf } from '@witan/protocol/edges'
+import { type AgentEdge, agentEdgesOf } from '@witan/protocol/edges'
 import { Boxed } from '../../parameter/hidden.ts'
 import type { Bound } from '../../parameter/parameter.ts'
 import type { FindAgent } from '../../tool/delegation.ts'
@@ -89,7 +89,7 @@ interface Wanted {
 
 /** One edge at an agent `desk`, with its tool. */
 interface World {
-  readonly edges: readonly Edge[]
+  readonly edges: readonly AgentEdge[]
   readonly caller: Caller
   readonly tool: Tool
   readonly tools: readonly Tool[]
@@ -105,7 +105,7 @@ function worldOf(harness: EdgeHarness, wanted: Wanted = {}): World {
   const desk = agentOf({ id: 'desk', parameters, ...defined })
   const caller = callerOf(desk, wanted.caller)
   const tools = harness.source((_, id) => agents.get(id) ?? null)(caller)
-  const edges = edgesOf(desk)
+  const edges = agentEdgesOf(desk)
   const tool = tools.find(({ name }) => name === edges[0]?.tool)
   assert.ok(tool !== undefined, 'the tools of an agent hold one with the name that its edge says')
   return { edges, caller, tool, tools, agents }
@@ -131,7 +131,7 @@ function claimDefinition(claim: Register): void {
       { agents: targetIds(harness, 10), description: '', map },
     ]
     const desk = frozen(agentOf({ id: 'desk', ...harness.define(wanted) }))
-    const edges = edgesOf(desk)
+    const edges = agentEdgesOf(desk)
     assert.deepEqual(
       edges.map(({ agent }) => agent),
       wanted.flatMap(({ agents }) => agents),
@@ -143,8 +143,8 @@ function claimDefinition(claim: Register): void {
       for (const [place, model] of models) assert.equal(placeIn(desk, place), model, place)
     }
     assert.deepEqual(edges.at(-1)?.map, map)
-    assert.equal(edgesOf(desk), edges, 'the same edges for the same definition')
-    assert.deepEqual(edgesOf(structuredClone(desk)), edges, 'edges come from the definition alone')
+    assert.equal(agentEdgesOf(desk), edges, 'the same edges for the same definition')
+    assert.deepEqual(agentEdgesOf(structuredClone(desk)), edges, 'edges come from the definition alone')
   })
 }
 

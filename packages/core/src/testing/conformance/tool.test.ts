@@ -8,6 +8,7 @@ import { describe, test, type TestContext } from 'node:test'
 import { z } from 'zod'
 import { parseProtocol } from '../../agent/protocol/parse-protocol.ts'
 import { peerTools } from '../../edge/peer.ts'
+import { remoteTools } from '../../edge/remote.ts'
 import { defineTool, type FunctionTool } from '../../tool/define-tool.ts'
 import type { FindAgent } from '../../tool/delegation.ts'
 import { actionTools } from '../../tool/kinds/action.ts'
@@ -346,6 +347,18 @@ harnesses.push({
   open: () => ({ source: peerTools({ find: findHelper, protocol: () => ({ data: asking, revision: 1 }) }) }),
   fitting: [{ arguments: { item: 'paper' }, comesTo: 'child' }],
   unfitting: [{}, { item: 1 }, { item: 'paper', more: true }, { item: 'x'.repeat(101) }],
+})
+
+harnesses.push({
+  name: 'a call of an agent on another server',
+  tool: 'docs',
+  agent: { id: 'clerk', remotes: [{ name: 'docs', address: '@docs@b.test', blocking: 'model' }], parameters: [tenant] },
+  open: () => ({ source: remoteTools({ call: () => assert.fail('nothing is called yet'), abandon: () => {} }) }),
+  fitting: [
+    { arguments: { message: 'Where?' }, comesTo: 'child' },
+    { arguments: { message: 'Where?', blocking: true }, comesTo: 'child' },
+  ],
+  unfitting: [{}, { message: '' }, { message: 1 }, { message: 'x', more: true }, { message: 'x', blocking: 'no' }],
 })
 
 describe('kinds of tools', () => {

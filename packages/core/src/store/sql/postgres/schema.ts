@@ -293,6 +293,9 @@ const noReplies = 'select 1'
 /** A run may come over A2A, with a chain that holds for its tasks and follow-ups too. Earlier versions would drop it. */
 const incomingCalls = 'select 1'
 
+/** A call of an agent on another server has no definition here and a tool as its body. Earlier versions would look for an agent of its name. */
+const remoteCalls = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -322,6 +325,7 @@ const steps: readonly Migration[] = [
   { sql: unlinked, worksFrom: 15 },
   { sql: noReplies, worksFrom: 17 },
   { sql: incomingCalls, worksFrom: 18 },
+  { sql: remoteCalls, worksFrom: 20 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */

@@ -1,0 +1,51 @@
+/** Folds the calls of agents on other servers: a running tool is the body of such a call, where another has a model or a workflow. */
+import type { RemoteAnswer } from '@witan/protocol/entries'
+import { addRemoteUsage, roundCost } from '@witan/protocol/entries'
+import { countersOf } from './merge-usage.ts'
+import { type AgentCall, liveJob, type ConversationState, type LiveJob, type ToolCall } from './state.ts'
+import { newToolCall } from './step.ts'
+
+/** Whether a tool call is the body of its owner: it has no place of its own, and its outcome is the answer of the call. */
+export function isBody({ place, owner }: ToolCall): boolean {
+  return place !== null && place.call === owner.place.call
+}
+
+/** Starts the body of a call that is active from now on, or that has more to tell the other server. */
+export function beginBody(state: ConversationState, call: AgentCall, note?: unknown): void {
+  const { call: id } = call.place
+  const requested = { id, name: call.agent.id, arguments: JSON.stringify({ message: call.message }) }
+  const body = newToolCall(requested, call)
+  body.state = 'started'
+  body.place = call.place
+  body.note = note
+  call.toolCalls = [body]
+  liveJob(state, call.job)?.toolCalls.set(id, body)
+}
+
+/** Folds the answer: the call ends with it, unless words have come that the other server does not know. */
+export function foldAnswered(state: ConversationState, run: LiveJob, { call, answered }: Answered): void {
+  const { text, output, taken, usage } = answered
+  const note = call.toolCalls[0]?.note
+  addRemoteUsage(countersOf(call), answered)
+  if (usage !== null) {
+    run.modelCalls += usage.modelCalls
+    run.tokens += usage.totalTokens
+    run.costUsd = roundCost(run.costUsd + (usage.costUsd ?? 0))
+  }
+  endBody(run, call)
+  if (call.final !== null) call.earlierAnswers = [...call.earlierAnswers, call.final.text]
+  call.final = { text, finishReason: 'stop', offered: true, output: { value: output } }
+  call.document.inbox.splice(0, taken)
+  if (call.document.inbox.length > 0) beginBody(state, call, note)
+}
+
+interface Answered {
+  readonly call: AgentCall
+  readonly answered: RemoteAnswer
+}
+
+/** Forgets the body of a call that is over. */
+export function endBody(run: LiveJob, call: AgentCall): void {
+  run.toolCalls.delete(call.place.call)
+  call.toolCalls = []
+}

@@ -1,0 +1,76 @@
+/** What a call to another server says of itself: who calls, in which chain, and with what right [M04–M08, M26–M28]. */
+import { createHash } from 'node:crypto'
+import { addressOf } from '@witan/protocol/names'
+import { nextHop } from '../identity/chain.ts'
+import type { RemoteLink } from '../tool/remote.ts'
+import type { Caller } from '../tool/tool.ts'
+import type { OwnKeys } from './own-keys.ts'
+import type { RemoteServices } from './remote-services.ts'
+
+/** What credentials are made from. */
+interface CredentialOptions {
+  readonly keys: OwnKeys
+  /** The first domain of a database; null if it has none. */
+  domainOf(database: string): string | null
+  /** The ceiling of hops. */
+  readonly maxHops: number
+  /** In ms. */
+  now(): number
+  /** The variables of the environment. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+}
+
+const chainExtension = 'https://mentionable.dev/ns/normalized-message/v0.1'
+/** How long a credential holds, in seconds. */
+const lifeSeconds = 300
+
+/** Makes the credentials of messages: a token of this server's own key, or for a server that is known by its card what the environment has. */
+export function createCredentials(options: CredentialOptions): RemoteServices['sign'] {
+  return async ({ edge, from, database, caller, messageId }) => {
+    const sender = senderOf(from, options.domainOf(database))
+    const hop = nextHop(caller?.principal.incoming?.chain ?? null, options.maxHops) ?? { hop: 1, maxHops: 1 }
+    const chain = { hop: hop.hop, max_hops: hop.maxHops, is_final: hop.hop >= hop.maxHops }
+    const capabilities = { mention_relay: { kind: edge.mentionRelay } }
+    const metadata = { mentionable: { agent_chain: chain, recipient_capabilities: capabilities } }
+    const shared = { metadata, extensions: [chainExtension] }
+    if (edge.address === undefined) {
+      const { bearerEnv } = edge
+      return { ...shared, bearer: bearerEnv === undefined ? null : (options.variables[bearerEnv] ?? null) }
+    }
+    const witanChain = { hop: hop.hop, max_hops: hop.maxHops, ...wayOf(caller, sender) }
+    const bearer = await token(options, { sender, audience: edge.address, messageId, witanChain })
+    return { ...shared, bearer }
+  }
+}
+
+/** The address of the agent that calls: its own, or else its id at the domain of its database. */
+function senderOf({ id, address }: RemoteLink['from'], domain: string | null): string {
+  return address ?? addressOf(id, domain ?? 'invalid').text
+}
+
+/** The path of a call up to its sender, and the id that the first server gave the chain. */
+function wayOf(caller: Caller | null, sender: string): { readonly root: string; readonly path: readonly string[] } {
+  const chain = caller?.principal.incoming?.chain
+  const own = createHash('sha256').update(`${caller?.database} ${caller?.conversationId}`).digest('base64url')
+  const path = chain?.path ?? []
+  return { root: chain?.root ?? own, path: path.includes(sender) ? path : [...path, sender] }
+}
+
+async function token(
+  { keys, now }: CredentialOptions,
+  of: { readonly sender: string; readonly audience: string; readonly messageId: string; readonly witanChain: object },
+): Promise<string> {
+  const { SignJWT } = await import('jose')
+  const [key] = await keys.list()
+  if (key === undefined) throw new Error('this server has no key')
+  const at = Math.floor(now() / 1000)
+  return new SignJWT({ witan_chain: of.witanChain })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key.kid })
+    .setIssuer(`https://${of.sender.slice(of.sender.indexOf('@', 1) + 1)}`)
+    .setSubject(of.sender)
+    .setAudience(of.audience)
+    .setIssuedAt(at)
+    .setExpirationTime(at + lifeSeconds)
+    .setJti(of.messageId)
+    .sign(key.privateKey)
+}

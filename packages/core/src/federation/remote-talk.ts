@@ -1,0 +1,332 @@
+/** One call of an agent on another server: its messages, what comes back, and what is done when nothing does. */
+import { failed, pendingOn, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
+import type { RemoteCall } from '../tool/remote.ts'
+import { cutTo } from '../parameter/scrub.ts'
+import { remoteOf } from '../agent/remote-agent.ts'
+import { type JsonRecord, textIn } from './record.ts'
+import { answerOf, droppedNotice, keepFiles } from './remote-answer.ts'
+import { answersFor, type Asks, conditionsIn, questionsIn } from './remote-asks.ts'
+import type { RemoteServices } from './remote-services.ts'
+import { freshNote, readNote, type RemoteNote, type Sent } from './remote-note.ts'
+import { emptyTask, hasEnded, isAsking, partsOf, type RemoteTask, takeFrame, textOf } from './remote-task.ts'
+import { type A2aRequest, RefusedError, type RemoteEndpoint, requestRemote, UnreachableError } from './transport.ts'
+
+/** A message to the other server. */
+interface Message {
+  readonly sent: Sent
+  readonly parts: readonly JsonRecord[]
+  readonly metadata: JsonRecord
+}
+
+type Outcome = ResultOutcome | PendingOutcome
+
+/** A request, and the message that it carries; null for one that only reads. */
+interface Request extends Pick<A2aRequest, 'method' | 'params'> {
+  readonly message: Message | null
+}
+
+/** How a request ended: all is known, there is more to say, the other side has closed it; or why it failed. */
+type Ended = 'settled' | 'words' | 'over' | Error
+
+/** One call in this process. */
+interface Talk {
+  readonly services: RemoteServices
+  readonly of: RemoteCall
+  readonly endpoint: RemoteEndpoint
+  readonly remote: string
+  readonly task: RemoteTask
+  note: RemoteNote
+  /** Messages that follow the one that is sent. */
+  queue: Message[]
+  heardAt: number
+  /** How often in a row nothing new came, and how often a message did not get there. */
+  quiet: number
+  failures: number
+}
+
+/** Times of waiting between two requests of a task that goes on, in ms; the last one again and again. */
+const pauses = [500, 1_000, 2_000, 4_000, 8_000, 10_000] as const
+/** A server that says nothing for so long is given up. */
+const silenceMs = 600_000
+/** A stream that says nothing for so long is left, and the task is read. */
+const idleMs = 120_000
+/** How often a message is sent that cannot have arrived. */
+const mostTries = 3
+
+/** What becomes of a call. Rejects only if it is aborted, or if something breaks here. */
+export async function talk(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoint): Promise<Outcome> {
+  const one = begin(services, of, endpoint)
+  let next = await firstOf(one)
+  while ('method' in next) {
+    const ended = await perform(one, next)
+    of.context.signal.throwIfAborted()
+    next = await after(one, next, ended)
+  }
+  const notice = droppedNotice(one.remote, one.task.dropped)
+  return notice === null || next.kind === 'pending' ? next : { ...next, notice }
+}
+
+function begin(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoint): Talk {
+  const { context, body, edge } = of
+  const before = edge.history === 'agent' ? (readNote(body.before)?.context ?? null) : null
+  const note = readNote(context.note) ?? { ...freshNote, context: before }
+  const task = emptyTask(note.task)
+  const heardAt = services.clock.now()
+  return { services, of, endpoint, remote: remoteOf(edge), task, note, queue: [], heardAt, quiet: 0, failures: 0 }
+}
+
+/** The first thing to do in this process. */
+async function firstOf(one: Talk): Promise<Request | Outcome> {
+  const { note, of, endpoint } = one
+  if (note.n === 0) return send(one, original(one))
+  if (note.asked.length > 0 && of.context.answers.length > note.answers) return answerFrom(one, note.answers)
+  if (note.task !== null) return read(one)
+  return endpoint.isIdempotent && note.sent.what === 'task' ? requestOf(one, original(one)) : unknown(one)
+}
+
+function original({ of }: Talk): Message {
+  return { sent: { what: 'task' }, parts: [{ text: of.message }], metadata: {} }
+}
+
+async function save(one: Talk, more: Partial<RemoteNote>): Promise<void> {
+  one.note = { ...one.note, ...more }
+  await one.of.context.saveNote(one.note)
+}
+
+/** Numbers a message, stores that it goes out, and makes its request. */
+async function send(one: Talk, message: Message, more: Partial<RemoteNote> = {}): Promise<Request> {
+  await save(one, { n: one.note.n + 1, sent: message.sent, ...more })
+  return requestOf(one, message)
+}
+
+/** The request of the message with the present number. */
+function requestOf({ note, of, endpoint }: Talk, message: Message): Request {
+  const { n, task, context } = note
+  const { parts, metadata } = message
+  const place = { ...(task === null ? {} : { taskId: task }), ...(context === null ? {} : { contextId: context }) }
+  const messageId = n === 1 ? of.callId : `${of.callId}.${n}`
+  const params = {
+    message: { messageId, role: 'ROLE_USER', parts, metadata, ...place },
+    configuration: { returnImmediately: true },
+  }
+  return { method: endpoint.isStreaming ? 'stream' : 'send', params, message }
+}
+
+/** Reads the task. After a stream broke it is followed again first. */
+function read({ note, endpoint, quiet }: Talk): Request {
+  const method = endpoint.isStreaming && quiet % 2 === 1 ? 'subscribe' : 'get'
+  return { method, params: { id: note.task }, message: null }
+}
+
+/** The answers from this one on, as messages: each condition has one of its own. */
+async function answerFrom(one: Talk, from: number): Promise<Request | Outcome> {
+  const { of, note, services } = one
+  const { answers } = of.context
+  const given = answersFor(note.asked, answers.slice(from))
+  if ('kind' in given) {
+    services.abandon({ database: of.context.caller.database, edge: of.edge, from: of.from, note })
+    return given
+  }
+  const sent: Sent = { what: 'answers', from }
+  const plain = given.filter(({ metadata }) => Object.keys(metadata).length === 0)
+  const conditions = given.filter((answer) => !plain.includes(answer))
+  const isAnew = note.task === null
+  const messages = [
+    ...(plain.length === 0 ? [] : [{ sent, parts: plain.map(({ part }) => part), metadata: {} }]),
+    ...conditions.map(({ part, metadata }) => ({ sent, parts: isAnew ? [{ text: of.message }] : [part], metadata })),
+  ]
+  const [first = original(one), ...rest] = messages
+  one.queue = rest
+  return send(one, first, { answers: answers.length, answeredAs: note.askedAs })
+}
+
+/** Sends a request and takes what comes back, until all is known or there is more to say. */
+async function perform(one: Talk, { method, params }: Request): Promise<Ended> {
+  const { services, of, endpoint, task } = one
+  const over = new AbortController()
+  const signal = AbortSignal.any([of.context.signal, over.signal])
+  const hasWords = () => task.id !== null && of.body.words().length > one.note.words
+  const leave = of.body.onWords(() => {
+    if (hasWords()) over.abort('words')
+  })
+  const cancel = whenIdle(one, () => over.abort('idle'))
+  try {
+    const request = { method, ...(await signed(one, params)), signal }
+    for await (const frame of requestRemote(services.fetch, endpoint, request)) {
+      await take(one, frame)
+      if (isSettled(one)) return 'settled'
+      if (hasWords()) return 'words'
+    }
+    return 'over'
+  } catch (error) {
+    if (over.signal.aborted) return over.signal.reason === 'words' ? 'words' : 'over'
+    return error instanceof Error ? error : new Error('unknown trouble')
+  } finally {
+    leave()
+    cancel()
+  }
+}
+
+/** Calls `then` once the other side has said nothing for long. */
+function whenIdle(one: Talk, then: () => void): () => void {
+  const { clock } = one.services
+  let cancel = () => {}
+  const look = () => {
+    const left = one.heardAt + idleMs - clock.now()
+    if (left <= 0) then()
+    else cancel = clock.after(left, look, { background: true })
+  }
+  cancel = clock.after(idleMs, look, { background: true })
+  return () => cancel()
+}
+
+/** The credential of a request, and what its message says of the chain. */
+async function signed(one: Talk, params: JsonRecord): Promise<Omit<A2aRequest, 'signal' | 'method'>> {
+  const { of, services, note } = one
+  const { edge, from, context } = of
+  const message = params['message'] as (JsonRecord & { readonly metadata: JsonRecord }) | undefined
+  const messageId = textIn(message, 'messageId') ?? services.newId()
+  const { database } = context.caller
+  const about = { edge, from, database, caller: context.caller, messageId, contextId: note.context }
+  const { bearer, metadata, extensions } = await services.sign(about)
+  if (message === undefined) return { params, bearer, extensions }
+  const named = extensions.length > 0 ? { extensions } : {}
+  const whole = { ...message, metadata: merged(metadata, message.metadata), ...named }
+  return { params: { ...params, message: whole }, bearer, extensions }
+}
+
+/** Metadata of two origins: what both have is merged one level down. */
+function merged(one: JsonRecord, other: JsonRecord): JsonRecord {
+  const all: Record<string, unknown> = { ...one }
+  for (const [name, value] of Object.entries(other)) all[name] = { ...(one[name] as object), ...(value as object) }
+  return all
+}
+
+/** Takes a frame: readers see what it adds, and the ids of task and context are stored as soon as they are known. */
+async function take(one: Talk, frame: JsonRecord): Promise<void> {
+  const { task, services, of } = one
+  one.heardAt = services.clock.now()
+  one.failures = 0
+  const shown = takeFrame(task, frame)
+  if (shown !== null) of.body.show(shown.text, shown.restart)
+  const context = task.contextId ?? one.note.context
+  if (task.id !== one.note.task || context !== one.note.context) await save(one, { task: task.id, context })
+}
+
+/** Whether there is something to do here. A question that was answered may be shown once more until the answer is taken. */
+function isSettled({ task, note }: Talk): boolean {
+  if (hasEnded(task)) return true
+  return isAsking(task) && (task.saidAs === null || task.saidAs !== note.answeredAs)
+}
+
+/** What follows from how a request ended. */
+async function after(one: Talk, request: Request, ended: Ended): Promise<Request | Outcome> {
+  if (ended instanceof Error) return afterFailure(one, request, ended)
+  const next = one.queue.shift()
+  if (next !== undefined) return send(one, next)
+  if (ended === 'settled') return settle(one)
+  if (ended === 'words') return sendWords(one)
+  if (request.message !== null && one.note.task === null) return unknown(one)
+  const { task, note } = one
+  // What was answered is still asked: the answer did not get there.
+  if (request.method === 'get' && isAsking(task) && note.sent.what === 'answers') return resend(one, note.sent.from)
+  return pause(one)
+}
+
+function sendWords(one: Talk): Promise<Request> {
+  const words = one.of.body.words()
+  const parts = words.slice(one.note.words).map((text) => ({ text }))
+  return send(one, { sent: { what: 'words' }, parts, metadata: {} }, { words: words.length })
+}
+
+/** Sends answers once more, under the same number. */
+async function resend(one: Talk, from: number): Promise<Request | Outcome> {
+  one.failures += 1
+  if (one.failures > mostTries) return unreachable(one, 'it does not take the answer')
+  await save(one, { n: one.note.n - 1 })
+  return answerFrom(one, from)
+}
+
+/** A request failed. A message that may have arrived is sent again only to a server that takes it once. */
+async function afterFailure(one: Talk, request: Request, error: Error): Promise<Request | Outcome> {
+  const { task, note, endpoint } = one
+  const isBusy = error instanceof RefusedError && busy.has(error.code)
+  const isLost = error instanceof UnreachableError
+  if (!isBusy && !isLost) {
+    if (request.method === 'subscribe') return pause(one)
+    return remoteFailed(one, error.message)
+  }
+  if (request.message === null) return pause(one)
+  const mayHaveArrived = isLost && error.mayHaveArrived
+  if (mayHaveArrived && !endpoint.isIdempotent)
+    return note.task === null && task.id === null ? unknown(one) : pause(one)
+  one.failures += 1
+  if (one.failures >= mostTries)
+    return mayHaveArrived && note.task !== null ? pause(one) : unreachable(one, error.message)
+  await wait(one, pauses[one.failures - 1] ?? pauses[0])
+  return requestOf(one, request.message)
+}
+
+/** Answers that say that the same request may be taken later. */
+const busy: ReadonlySet<number> = new Set([429, 502, 503])
+
+/** Reads the task again after a while. A server that was silent for long is given up. */
+async function pause(one: Talk): Promise<Request | Outcome> {
+  const { services, quiet, note } = one
+  if (note.task === null) return unknown(one)
+  if (services.clock.now() - one.heardAt > silenceMs) return unreachable(one, 'it was silent for 10 minutes')
+  await wait(one, pauses[Math.min(quiet, pauses.length - 1)] ?? pauses[0])
+  one.quiet += 1
+  return one.of.body.words().length > note.words ? sendWords(one) : read(one)
+}
+
+/** Waits, unless words come first. Rejects if the call is aborted. */
+async function wait({ services, of }: Talk, ms: number): Promise<void> {
+  const { signal } = of.context
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const cancel = services.clock.after(ms, resolve)
+  const leave = of.body.onWords(resolve)
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  await promise
+  cancel()
+  leave()
+  signal.throwIfAborted()
+}
+
+/** The outcome of a task that has ended or asks. */
+async function settle(one: Talk): Promise<Outcome> {
+  const { task, remote, of, services, note } = one
+  const conditions = conditionsIn(task.said, task.state, remote)
+  if (conditions.drafts.length > 0) return ask(one, conditions)
+  if (isAsking(task)) return ask(one, questionsIn(task.said))
+  if (!task.isMessage && task.state !== 'TASK_STATE_COMPLETED') return remoteFailed(one, textOf(task.said))
+  await keepFiles(partsOf(task), of.context.artifacts, task.dropped)
+  return answerOf(task, { taken: note.words, trustsUsage: services.trustsUsage(remote) })
+}
+
+/** Asks here what is asked there. */
+async function ask(one: Talk, { drafts, asked }: Asks): Promise<Outcome> {
+  const { note, task, of, services } = one
+  const { caller, answers } = of.context
+  if (note.rounds >= caller.agent.limits.maxIterations) {
+    services.abandon({ database: caller.database, edge: of.edge, from: of.from, note })
+    return remoteFailed(one, `it has asked ${note.rounds} times`)
+  }
+  const more = { asked, askedAs: task.saidAs, answers: answers.length, rounds: note.rounds + 1 }
+  // After the end of a task its message is sent anew.
+  await save(one, hasEnded(task) ? { ...more, task: null } : more)
+  return pendingOn(...drafts)
+}
+
+function remoteFailed({ remote }: Talk, words: string): Outcome {
+  return failed('REMOTE_FAILED', `${remote} failed: ${cutTo(words, 1000) || 'it does not say why'}`)
+}
+
+function unreachable({ remote }: Talk, words: string): Outcome {
+  return failed('REMOTE_UNREACHABLE', `${remote} could not be reached: ${cutTo(words, 1000)}`)
+}
+
+function unknown({ remote }: Talk): Outcome {
+  const detail = `${remote} was called when the connection or a process broke; whether it has got the message is unknown. It was not sent again.`
+  return failed('OUTCOME_UNKNOWN', detail)
+}

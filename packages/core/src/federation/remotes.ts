@@ -1,0 +1,48 @@
+/** Calls of agents on other servers, with everything that they need of this one. */
+import type { Clock } from '../identity/clock.ts'
+import type { RemoteCaller } from '../tool/remote.ts'
+import type { Store } from '../store/store.ts'
+import { createCredentials } from './outgoing.ts'
+import { createOwnKeys } from './own-keys.ts'
+import { createRemoteCaller } from './remote-calls.ts'
+import { createCards } from './remote-cards.ts'
+import { createSafeFetch } from './safe-fetch.ts'
+
+/** How this server is one among others. */
+export interface FederationOptions {
+  /** The most hops of a chain: 1 to 64, default 4. */
+  readonly maxHops?: number
+  /** For tests and private networks: for a host, or a host and a port, the URL whose origin is asked in its place. */
+  readonly resolve?: Readonly<Record<string, string>>
+}
+
+/** What calls are made with. */
+interface RemotesOptions extends FederationOptions {
+  readonly store: Store
+  /** The database of each domain. */
+  readonly domains: ReadonlyMap<string, string>
+  readonly clock: Clock
+  newId(): string
+  report(error: unknown): void
+}
+
+/** What calls agents on other servers; null without a domain, since nobody could know who calls. */
+export function createRemotes({
+  store,
+  domains,
+  clock,
+  newId,
+  report,
+  ...options
+}: RemotesOptions): RemoteCaller | null {
+  if (domains.size === 0) return null
+  const out = createSafeFetch(options.resolve === undefined ? { clock } : { clock, resolve: options.resolve })
+  const now = () => clock.now()
+  const domainOf = (database: string) => [...domains].find(([, one]) => one === database)?.[0] ?? null
+  const sign = createCredentials({
+    ...{ keys: createOwnKeys(store), domainOf, maxHops: options.maxHops ?? 4, now },
+    variables: process.env,
+  })
+  const find = createCards({ store, fetch: out, now })
+  return createRemoteCaller({ find, sign, trustsUsage: () => false, newId, fetch: out.open, clock }, report)
+}
