@@ -6,7 +6,8 @@ import { type Auth, bearerOf } from '../auth.ts'
 import { createKeyAuth } from '../auth-keys.ts'
 import type { Log } from '../log.ts'
 import { refused } from './credential-error.ts'
-import { type RemoteTokens, unverifiedIssuer } from './remote-token.ts'
+import type { RemoteTokens } from './remote-token.ts'
+import { unverifiedIssuer } from './unverified-token.ts'
 
 /** A caller that was let in. */
 export interface Caller {

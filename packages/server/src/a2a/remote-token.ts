@@ -1,8 +1,9 @@
 /** Tokens that other servers sign for the calls of their agents: a JWT for one address and one message [M03]. */
 import { type Address, readAddress } from '@witan/protocol/names'
-import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { IssuerKeySets } from './issuer-key-sets.ts'
 import { refused } from './credential-error.ts'
+import { payloadOf } from './unverified-token.ts'
 import { fieldOf } from './wire.ts'
 
 /** What a token must be for. */
@@ -28,7 +29,6 @@ export interface RemoteTokens {
 const algorithms = ['EdDSA', 'Ed25519']
 const longestLifeSeconds = 600
 const skewSeconds = 60
-const longestToken = 32_768
 const longestKeyId = 200
 
 /** Creates the check. `now` is in ms. */
@@ -52,21 +52,6 @@ export function createRemoteTokens(keys: IssuerKeySets, now: () => number): Remo
   }
 }
 
-/** Who a token says that it is from, before anything is checked; null for what is no token. */
-export function unverifiedIssuer(token: string): string | null {
-  const issuer = payloadOf(token)?.iss
-  return typeof issuer === 'string' ? issuer : null
-}
-
-function payloadOf(token: string): JWTPayload | null {
-  if (token.length > longestToken || token.split('.').length !== 3) return null
-  try {
-    return decodeJwt(token)
-  } catch {
-    return null
-  }
-}
-
 /** The claims that say whose keys to ask for: an address, and the server of its domain. */
 function claimed(token: string): { readonly issuer: string; readonly address: Address } {
   const payload = payloadOf(token)
@@ -76,7 +61,7 @@ function claimed(token: string): { readonly issuer: string; readonly address: Ad
   if (read === null || !read.ok || read.address.text !== sub)
     throw refused('The claim `sub` must be the address of an agent, such as `@a@b.example`.')
   const issuer = `https://${read.address.domain}`
-  if (payload.iss !== issuer) throw refused('The claim `iss` must be `https://` and the domain of `sub`.')
+  if (fieldOf(payload, 'iss') !== issuer) throw refused('The claim `iss` must be `https://` and the domain of `sub`.')
   return { issuer, address: read.address }
 }
 
