@@ -20,11 +20,12 @@ async function freePort(): Promise<number> {
   return port
 }
 
-const rules: Readonly<Record<string, Rule>> = {
+const rules: Record<string, Rule> = {
   desk: (request, turn) => {
     const said = lastUserMessage(request)
     if (turn > 0) return `Told: ${String(request.messages.at(-1)?.content)}`
-    return said === 'ask' || said === 'where' || said === 'hang' ? call('docs', { message: said }) : 'nothing'
+    const name = said === 'closed' || said === 'missing' ? said : 'docs'
+    return call(name, { message: said })
   },
   docs: async (request, turn) => {
     systems.push(String(request.messages[0]?.content))
@@ -38,6 +39,17 @@ const rules: Readonly<Record<string, Rule>> = {
     return call('ask_question', { questions: [{ id: 'shelf', text: 'Which shelf?', options: [], freeText: true }] })
   },
 }
+
+/** Calls the one remote that it is offered, and says what came of it; without one it answers alone. */
+const passOn: Rule = (request, turn) => {
+  systems.push(String(request.messages[0]?.content))
+  if (turn > 0) return `[${String(request.messages.at(-1)?.content)}]`
+  const [tool] = request.tools
+  return tool === undefined ? 'alone' : call(tool.name, { message: 'go on' })
+}
+rules['front'] = passOn
+rules['relay'] = passOn
+rules['second'] = passOn
 
 async function launch(domain: string, port: number, agents: readonly AgentInput[]): Promise<WitanServer> {
   const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
@@ -68,13 +80,25 @@ describe('an agent on another server', () => {
         questions: true,
         access: { call: ['@*@a.test'] },
       }),
+      agent('relay', {
+        address: 'relay',
+        access: { call: ['@*@a.test'] },
+        remotes: [{ name: 'second', address: '@second@a.test' }],
+      }),
       agent('closed', { address: 'closed', model: 'play/docs' }),
     ])
     a = await launch('a.test', ports[0] ?? 0, [
+      agent('front', { remotes: [{ name: 'relay', address: '@relay@b.test' }] }),
+      agent('second', {
+        address: 'second',
+        access: { call: ['@*@b.test'] },
+        remotes: [{ name: 'relay', address: '@relay@b.test' }],
+      }),
       agent('desk', {
         remotes: [
           { name: 'docs', address: 'Docs@b.test' },
           { name: 'closed', address: '@closed@b.test' },
+          { name: 'missing', address: '@missing@b.test' },
         ],
       }),
     ])
@@ -92,7 +116,7 @@ describe('an agent on another server', () => {
     })
     return (await reply.json()) as T
   }
-  const ask = (prompt: string) => request<{ run: RunResult }>(a, '/conversations', { agent: 'desk', prompt })
+  const ask = (prompt: string, agent = 'desk') => request<{ run: RunResult }>(a, '/conversations', { agent, prompt })
   const events = async (server: WitanServer, id: string) =>
     (await request<{ events: AnyEvent[] }>(server, `/conversations/${encodeURIComponent(id)}/events?verbose=true`))
       .events
@@ -144,5 +168,21 @@ describe('an agent on another server', () => {
       state = (await request<{ status: string }>(b, `/runs/${there?.runId}`)).status
     }
     assert.equal(state, 'cancelled')
+  })
+
+  test('[M28] [M32] a chain over both servers ends where it would come through an agent again', async () => {
+    systems.length = 0
+    const { run } = await ask('go', 'front')
+    assert.equal(run.status, 'completed', JSON.stringify(run))
+    assert.match(run.text, /@relay@b\.test is among those that this call came through/)
+    const hops = systems.flatMap((system) => /This is [^:]*/.exec(system)?.[0] ?? [])
+    assert.deepEqual([...new Set(hops)], ['This is hop 1 of at most 4', 'This is hop 2 of at most 4'])
+  })
+
+  test('an agent that lets nobody in cannot be told from one that is not there', async () => {
+    for (const name of ['closed', 'missing']) {
+      const { run } = await ask(name)
+      assert.match(run.text, /answered 404|cannot be used|cannot be reached/, name)
+    }
   })
 })

@@ -21,6 +21,7 @@ interface At {
   readonly depth?: number
   readonly isCalled?: boolean
   readonly caller?: RemoteCaller | null
+  readonly address?: string
 }
 
 function toolsAt({ incoming, depth = 0, isCalled = true, caller = nobody }: At = {}): readonly ImmediateTool[] {
@@ -34,7 +35,10 @@ const offered = (at?: At) => toolsAt(at).flatMap(({ offer }) => offer?.name ?? [
 const refusal = (at: At, args: Record<string, unknown> = { message: 'x' }) => {
   const [tool] = toolsAt(at)
   const request = { callId: 'c', toolCallId: 't', arguments: args }
-  const outcome = tool?.invoke(request, { principal: { incoming: at.incoming } } as unknown as Caller)
+  const outcome = tool?.invoke(request, {
+    agent: { ...desk, address: at.address ?? null },
+    principal: { incoming: at.incoming },
+  } as unknown as Caller)
   return outcome?.kind === 'result' ? outcome.failure?.code : outcome?.kind
 }
 
@@ -76,6 +80,7 @@ const rows: readonly (readonly [string, At, readonly string[], string | undefine
     ['docs', 'travel'],
     'CHAIN_LOOP',
   ],
+  ['[M28] of itself', { address: '@docs@b.test' }, ['docs', 'travel'], 'CHAIN_LOOP'],
   [
     '[M28] behind 64 agents',
     {

@@ -1,6 +1,6 @@
 /** The edge to an agent on another server: a tool that calls it, and the body of the call [M18]. */
 import type { AgentData, ErrorCode } from '@witan/protocol'
-import type { AgentChain, RemoteAgent } from '@witan/protocol/entries'
+import type { RemoteAgent } from '@witan/protocol/entries'
 import { linkOfRemote, remoteAgent, remoteOf, remotesOf } from '../agent/remote-agent.ts'
 import { isFinal } from '../identity/chain.ts'
 import { refusing } from '../tool/delegation.ts'
@@ -57,11 +57,11 @@ function obstacle({ name, mentionRelay }: RemoteAgent, caller: Caller, remotes: 
   return { code: 'DEPTH_EXCEEDED', detail }
 }
 
-/** Whether a call came through an agent already [M28]. */
-function loops({ address }: RemoteAgent, chain: AgentChain | undefined): boolean {
-  return (
-    chain !== undefined && address !== undefined && (chain.path.includes(address) || chain.path.length >= longestPath)
-  )
+/** Whether a call has come through an agent already, its caller included [M28]. */
+function loops({ address }: RemoteAgent, { agent, principal }: Caller): boolean {
+  if (address === undefined) return false
+  const path = principal.incoming?.chain?.path ?? []
+  return agent.address === address || path.includes(address) || path.length >= longestPath
 }
 
 /** The most addresses of a path, with the one that calls. */
@@ -80,7 +80,7 @@ function callTool(edge: RemoteAgent, agent: AgentData): ImmediateTool {
     immediate: true,
     check: (args) => checkSchema(parameters, args),
     invoke({ arguments: args }, caller): Outcome {
-      if (loops(edge, caller.principal.incoming?.chain))
+      if (loops(edge, caller))
         return failed('CHAIN_LOOP', `${at} is among those that this call came through; answer it yourself.`)
       const child: Spawn = {
         agent: name,
