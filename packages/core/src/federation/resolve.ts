@@ -125,8 +125,8 @@ async function signersOf(
   const proof = await checkCard(card, keys)
   if (proof.kind === 'wrong') throw unusable(url, proof.problem)
   if (proof.kind !== 'signed') return []
-  const signing = keys.filter(({ kid }) => kid !== undefined && proof.kids.includes(kid))
-  return signing.map(({ x = '' }) => thumbprintOf(x))
+  // In the order of the signatures: a new key stands before the one that it follows.
+  return proof.kids.map((kid) => thumbprintOf(keys.find((key) => key.kid === kid)?.x ?? ''))
 }
 
 const mostKeys = 100
