@@ -1,6 +1,6 @@
 /** `witan resolve` against a real server, and `witan signing` on its store. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -31,6 +31,26 @@ describe('an agent on another server', () => {
   after(async () => {
     await close()
     rmSync(folder, { recursive: true })
+  })
+
+  test('[Mb14] --trust keeps the key that signs the card now, in the store', async () => {
+    const { federation } = JSON.parse(readFileSync(join(folder, 'witan.config.json'), 'utf8'))
+    const file = join(folder, 'own.json')
+    writeFileSync(file, JSON.stringify({ federation, store: { url: `file:${join(folder, 'own.db')}` } }))
+    const { code, out, err } = await witan(['resolve', 'docs@b.test', '--trust', '--config', file], { folder })
+    assert.deepEqual([code, err], [0, ''])
+    assert.match(out, /✓ kept key +[\w-]{43}\n$/)
+    const told = JSON.parse(
+      (await witan(['resolve', 'docs@b.test', '--trust', '--json', '--config', file], { folder })).out,
+    )
+    assert.equal(told.trusted, told.signedBy[0])
+    const refused = await witan(['resolve', 'docs@b.test', '--trust', '--db', 'No Name', '--config', file], { folder })
+    assert.deepEqual([refused.code, refused.out], [2, ''])
+    const memory = await witan(['resolve', 'docs@b.test', '--trust'], {
+      folder,
+      environment: { WITAN_STORE_URL: 'memory:' },
+    })
+    assert.match(memory.err, /The store is in memory/)
   })
 
   test('[Mb02] [Mb14] is found by its address, and each step is printed', async () => {
@@ -72,7 +92,6 @@ describe('an agent on another server', () => {
     }
     const wrong = await witan(['resolve', '@docs@localhost'], { folder })
     assert.deepEqual([wrong.code, /two labels/.test(wrong.err)], [2, true])
-    assert.equal((await witan(['resolve', '@docs@b.test', '--trust'], { folder })).code, 2)
   })
 
   test('the keys of a server are listed and rotated once it has stopped, and their private parts never shown', async () => {

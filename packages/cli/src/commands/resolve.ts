@@ -1,10 +1,13 @@
 /** `witan resolve`: finds an agent on another server, and prints each step of the way. */
-import { createSafeFetch, type DiscoveryStep, resolveAddress } from '@witan/core/tooling'
-import { isWitanError } from '@witan/protocol'
+import { createSafeFetch, type DiscoveryStep, keepKey, resolveAddress } from '@witan/core/tooling'
+import { isWitanError, WitanError } from '@witan/protocol'
+import { databaseNamePattern } from '@witan/protocol/keys'
 import { readAddress } from '@witan/protocol/names'
 import { type Command, configOption, type Given, jsonOption } from '../command.ts'
 import { type ExitCode, exitCodes, UsageError } from '../exit.ts'
 import { readConfig } from '../loading.ts'
+import { refuseMemory, withStore } from '../opened-store.ts'
+import type { Config } from '@witan/server'
 import { print, printJson, printProse, type Terminal } from '../terminal.ts'
 import { oneLine } from '../tree/width.ts'
 
@@ -12,8 +15,15 @@ export const resolveCommand: Command = {
   name: 'resolve',
   summary: 'Find an agent on another server by its address, and print each step.',
   operands: [{ name: '@LOCAL@DOMAIN' }],
-  options: { ...jsonOption, ...configOption },
-  examples: ['witan resolve @docs@bots.example.com'],
+  options: {
+    trust: {
+      help: 'Keep the key that signs its card now in place of the one that is kept. Works on the store itself.',
+    },
+    db: { value: 'NAME', help: 'The database that keeps it, with --trust. Default: `default`.' },
+    ...jsonOption,
+    ...configOption,
+  },
+  examples: ['witan resolve @docs@bots.example.com', 'witan resolve @docs@bots.example.com --trust'],
   run: resolve,
 }
 
@@ -35,8 +45,10 @@ async function resolve(given: Given, terminal: Terminal): Promise<ExitCode> {
       `"${oneLine(word.slice(0, 200))}" is no address: ${read.problem}.`,
       'Write one such as @docs@bots.example.com.',
     )
-  const { federation } = await readConfig(given, terminal)
-  const fetch = createSafeFetch({ resolve: federation.resolve })
+  const config = await readConfig(given, terminal)
+  const database = databaseOf(given)
+  if (given.has('trust')) refuseMemory(config, 'keep a key in')
+  const fetch = createSafeFetch({ resolve: config.federation.resolve })
   const done: DiscoveryStep[] = []
   const isJson = given.has('json')
   const note = (step: DiscoveryStep): void => {
@@ -45,7 +57,10 @@ async function resolve(given: Given, terminal: Terminal): Promise<ExitCode> {
   }
   try {
     const { address, name, endpoint, signedBy } = await resolveAddress(read.address, { fetch, note })
-    if (isJson) printJson(terminal, { ok: true, address: address.text, name, endpoint, signedBy, steps: done })
+    const trusted = given.has('trust') ? await trust(config, database, { remote: address.text, signedBy }) : null
+    const kept = trusted === null ? {} : { trusted }
+    if (isJson) printJson(terminal, { ok: true, address: address.text, name, endpoint, signedBy, ...kept, steps: done })
+    else if (trusted !== null) printLine(terminal, { mark: '✓', tone: 'good', name: 'kept key', text: trusted })
     return exitCodes.done
   } catch (error) {
     if (!isWitanError(error)) throw error
@@ -65,6 +80,30 @@ async function resolve(given: Given, terminal: Terminal): Promise<ExitCode> {
     }
     return exitCodes.failed
   }
+}
+
+/** The database of `--db`; a name of another form is refused before anything is asked. */
+function databaseOf(given: Given): string {
+  const name = given.text('db') ?? 'default'
+  if (databaseNamePattern.test(name)) return name
+  throw new UsageError(`"${oneLine(name.slice(0, 100))}" is no name of a database.`, 'Write one such as `default`.')
+}
+
+/** Keeps the key that stands first among those that have signed a card. */
+async function trust(
+  config: Config,
+  database: string,
+  { remote, signedBy }: { readonly remote: string; readonly signedBy: readonly string[] },
+): Promise<string> {
+  const [thumbprint] = signedBy
+  if (thumbprint === undefined) {
+    const hint = 'Ask its operator to sign it; without --trust an unsigned card is used as it is.'
+    throw new WitanError('REMOTE_CARD_INVALID', `The card of ${remote} is not signed: there is no key to keep.`, {
+      hint,
+    })
+  }
+  await withStore(config, 'do this', (store) => keepKey(store, database, { remote, thumbprint, at: store.now() }))
+  return thumbprint
 }
 
 function printStep(terminal: Terminal, { step, url, found }: DiscoveryStep): void {

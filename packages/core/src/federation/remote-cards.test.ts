@@ -19,7 +19,9 @@ const url = 'https://travel.test/card.json'
 const edge = { name: 'travel', card: url, pin: null } as unknown as RemoteAgent
 const plain = {
   name: 'Travel',
-  supportedInterfaces: [{ url: 'https://travel.test/a2a', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 't' }],
+  supportedInterfaces: [
+    { url: 'https://travel.test/a2a', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0', tenant: 't' },
+  ],
   capabilities: { streaming: true, extensions: [{ uri: 'https://witan.dev/ns/a2a/idempotent/v1' }] },
 }
 

@@ -78,7 +78,7 @@ async function checkSigner(
   if (must !== null && !signedBy.includes(must)) {
     const by = signedBy.length === 0 ? 'no key' : 'another key'
     const which = edge.pin === null ? 'that signed it first' : 'that `pin` names'
-    const detail = `The card of ${remote} is signed by ${by}, and not by the one ${which}. Ask its operator; \`pin\` names another one.`
+    const detail = `The card of ${remote} is signed by ${by}, and not by the one ${which}. Ask its operator; \`witan resolve --trust\` keeps another one, and \`pin\` names it.`
     return { ok: false, code: 'REMOTE_KEY_CHANGED', detail }
   }
   const [newest] = signedBy
