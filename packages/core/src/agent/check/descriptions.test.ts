@@ -30,6 +30,18 @@ for (const [title, root, descriptions, expected] of [
     { a: '', b: '' },
     ['DESCRIPTION_MISSING subAgents.0.agent', 'DESCRIPTION_MISSING transfers.0.agent'],
   ],
+  [
+    'an agent on another server without one',
+    { remotes: [{ name: 'docs', address: '@docs@b.test' }] },
+    {},
+    ['DESCRIPTION_MISSING remotes.0'],
+  ],
+  [
+    'an agent on another server that reads like one here',
+    { subAgents: [{ agent: 'a' }], remotes: [{ name: 'docs', address: '@docs@b.test', description: 'Bills!' }] },
+    { a: 'bills' },
+    ['DESCRIPTIONS_ALIKE remotes.0'],
+  ],
   ['the edge describes it', { subAgents: [{ agent: 'a', description: 'Bills.' }] }, { a: '' }, []],
   ['the same words', three, { a: 'Knows: bills', b: 'ＢＩＬＬＳ knows!' }, ['DESCRIPTIONS_ALIKE transfers.0.agent']],
   [

@@ -1,12 +1,15 @@
 /** Warns of agents that a model cannot choose well between: without a description, or with one that reads like another's [K13]. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { type AgentEdge, agentEdgesOf } from '@witan/protocol/edges'
+import { type Edge, edgesOf } from '@witan/protocol/edges'
 import type { AgentSet } from './graph.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 
 /** An agent that a model chooses, as its model reads it. */
 interface Choice {
-  readonly edge: AgentEdge
+  /** Its id; of an agent on another server its address. */
+  readonly target: string
+  /** Where the definition lists it. */
+  readonly path: string
   readonly text: string
   readonly words: ReadonlySet<string>
 }
@@ -17,7 +20,7 @@ interface Choice {
  */
 export function* checkDescriptions(agent: AgentData, agents: AgentSet): Pausable<Finding[]> {
   const choices = yield* choicesOf(agent, agents)
-  const findings = choices.filter(({ words }) => words.size === 0).map(({ edge }) => missing(agent, edge))
+  const findings = choices.filter(({ words }) => words.size === 0).map((choice) => missing(agent, choice))
   for (const [later, earlier] of yield* alike(choices.filter(({ words }) => words.size > 0)))
     findings.push(reading(agent, later, earlier))
   return findings
@@ -26,16 +29,22 @@ export function* checkDescriptions(agent: AgentData, agents: AgentSet): Pausable
 /** The agents that a model chooses between, each once for each way to reach it. A responder only writes back, and no model calls a step. */
 function* choicesOf(agent: AgentData, agents: AgentSet): Pausable<Choice[]> {
   const choices = new Map<string, Choice>()
-  for (const edge of agentEdgesOf(agent)) {
-    const isChosen = edge.tool !== null && edge.speaks?.role !== 'responder' && edge.agent !== agent.id
-    const target = isChosen ? agents.get(edge.agent) : undefined
-    const key = `${edge.kind} ${edge.agent}`
-    if (target === undefined || choices.has(key)) continue
+  for (const edge of edgesOf(agent)) {
+    const choice = choiceOf(edge, agent, agents)
+    const key = `${edge.kind} ${choice?.target}`
+    if (choice === null || choices.has(key)) continue
     yield
-    const text = edge.description || target.description
-    choices.set(key, { edge, text, words: wordsOf(text) })
+    choices.set(key, { ...choice, words: wordsOf(choice.text) })
   }
   return [...choices.values()]
+}
+
+function choiceOf(edge: Edge, agent: AgentData, agents: AgentSet): Omit<Choice, 'words'> | null {
+  if (edge.target === 'remote') return { target: edge.remote, path: edge.at, text: edge.description }
+  const isChosen = edge.tool !== null && edge.speaks?.role !== 'responder' && edge.agent !== agent.id
+  const target = isChosen ? agents.get(edge.agent) : undefined
+  if (target === undefined) return null
+  return { target: edge.agent, path: edge.agentAt, text: edge.description || target.description }
 }
 
 /** The most characters of a description that are compared. */
@@ -81,7 +90,7 @@ function* alike(choices: readonly Choice[]): Pausable<(readonly [Choice, Choice]
       byWord.set(word, known)
       known.push(choice)
     }
-    if (other !== undefined && other.edge.agent !== choice.edge.agent) found.push([choice, other])
+    if (other !== undefined && other.target !== choice.target) found.push([choice, other])
     if (!same.has(key)) same.set(key, choice)
   }
   return found
@@ -93,24 +102,24 @@ function isNear(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return common * 10 >= (one.size + other.size - common) * 9
 }
 
-function missing({ id }: AgentData, { agent, agentAt }: AgentEdge): Finding {
+function missing({ id }: AgentData, { target, path }: Choice): Finding {
   return {
     code: 'DESCRIPTION_MISSING',
     severity: 'warning',
     agent: id,
-    path: agentAt,
-    detail: `\`${agent}\` has no description: the model of \`${id}\` does not learn what it is for.`,
-    hint: `Describe \`${agent}\`, in the agent or where \`${id}\` lists it: short, and what only it does.`,
+    path,
+    detail: `\`${target}\` has no description: the model of \`${id}\` does not learn what it is for.`,
+    hint: `Describe \`${target}\`, in the agent or where \`${id}\` lists it: short, and what only it does.`,
   }
 }
 
-function reading({ id }: AgentData, { edge }: Choice, { edge: other }: Choice): Finding {
+function reading({ id }: AgentData, { target, path }: Choice, { target: other }: Choice): Finding {
   return {
     code: 'DESCRIPTIONS_ALIKE',
     severity: 'warning',
     agent: id,
-    path: edge.agentAt,
-    detail: `The descriptions of \`${edge.agent}\` and \`${other.agent}\` read alike: the model of \`${id}\` cannot tell them apart.`,
+    path,
+    detail: `The descriptions of \`${target}\` and \`${other}\` read alike: the model of \`${id}\` cannot tell them apart.`,
     hint: 'Say in each what only this agent does.',
   }
 }
