@@ -1,7 +1,8 @@
 /** An agent on another server is called as any other: one tree, one log, one cancel. Here its server is played. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readReplaySource, replay } from '@witan/core/export'
+import { memoryStore, type Store } from '@witan/core'
+import { exportStore, exportText, importInto, readExport, readReplaySource, replay } from '@witan/core/export'
 import { call, lastUserMessage } from '@witan/core/testing'
 import { assertGapFree } from '../support/claims.ts'
 import { createStage, settle, until } from '../support/stage.ts'
@@ -34,7 +35,11 @@ const answered = (text: string, output: unknown = null) =>
     answered: { text, output, taken: 0, usage: null },
   }) as const
 
-function staged(play: (of: Call, time: number) => ReturnType<Caller['call']>, blocking: 'always' | 'never' = 'always') {
+function staged(
+  play: (of: Call, time: number) => ReturnType<Caller['call']>,
+  blocking: 'always' | 'never' = 'always',
+  store: Store = memoryStore(),
+) {
   const calls: Call[] = []
   const abandoned: unknown[] = []
   const stage = createStage({
@@ -50,9 +55,9 @@ function staged(play: (of: Call, time: number) => ReturnType<Caller['call']>, bl
           ? call('docs', { message: 'Find it.' })
           : `Told: ${JSON.stringify(request.messages.at(-1)?.content)}`,
     },
-    options: { remotes: { call: (of) => play(of, calls.push(of)), abandon: (of) => abandoned.push(of.note) } },
+    options: { store, remotes: { call: (of) => play(of, calls.push(of)), abandon: (of) => abandoned.push(of.note) } },
   })
-  return { ...stage, calls, abandoned }
+  return { ...stage, store, calls, abandoned }
 }
 
 test('a remote call is a child call: author, document, path, usage that is incomplete', async () => {
@@ -199,3 +204,24 @@ for (const [what, play] of Object.entries(plays))
       await settle(50)
       await comesAgain(stage)
     })
+
+test('a conversation whose remote call waits is moved to another store, and goes on there with its last note', async () => {
+  const play = async ({ context: { answers, note, saveNote } }: Call) => {
+    if (answers.length > 0) return answered(`Kept ${JSON.stringify(note)}`)
+    await saveNote({ task: 't-7' })
+    return { kind: 'pending', interruptions: [question] } as const
+  }
+  const stage = staged(play)
+  await stage.ask('desk', 'go', { id: 'chats/1' })
+  const lines: string[] = []
+  for await (const line of exportStore(stage.store, ['default'])) lines.push(exportText(line))
+  const store = memoryStore()
+  await store.open()
+  const take = importInto(store)
+  for await (const item of readExport(ReadableStream.from(lines))) await take(item)
+  const moved = staged(play, 'always', store)
+  const { interruptions, runs } = await moved.runtime.getConversation('chats/1')
+  await moved.runtime.answerInterruption(interruptions[0]?.id ?? '', { answer: { input: { text: 'x' } } } as never)
+  const ended = await (await moved.runtime.followRun(runs[0]?.runId ?? '')).result
+  assert.match(ended.text, /t-7/)
+})

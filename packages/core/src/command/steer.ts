@@ -187,10 +187,7 @@ export async function progressOf(
   const { log, task } = await liveTask(context, database, of.id)
   const call = atWork(task)
   const model = call === null ? null : context.env.model(call.model)
-  if (call === null || model === null) {
-    const why = call === null ? 'no agent with a model is at work' : `there is no model \`${call.model}\``
-    throw new ModelCallError(why, { retryable: false })
-  }
+  if (call === null || model === null) throw new ModelCallError(whyNobody(call), { retryable: false })
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
@@ -200,6 +197,14 @@ export async function progressOf(
   })
   const spent = { ...namesOfModel(reply, model), usage: reply.usage, finishReason: reply.finishReason, startedAt }
   return { text: answerText(task.root, reply.text), asOfSeq, spent }
+}
+
+/** Why nobody here can say how far a task is. */
+function whyNobody(call: AgentCall | null): string {
+  if (call === null) return 'no agent with a model is at work'
+  return call.remote === null
+    ? `there is no model \`${call.model}\``
+    : `${call.remote} works on another server; send it a message to ask`
 }
 
 /** The call of a task that knows most of it: the one that has control, or in a workflow the last step at work. */
