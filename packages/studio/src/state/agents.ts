@@ -1,7 +1,7 @@
 /** Agents in the order of lists: first those that no other agent lists, then by name; and the sign of an agent. */
 import type { StoredAgent } from '@witan/protocol'
 import type { AgentView } from '@witan/protocol/access'
-import { canBegin, type Edge, type EdgeLists, agentEdgesOf, noEdges } from '@witan/protocol/edges'
+import { canBegin, type AgentEdge, agentEdgesOf, type EdgeLists, noEdges } from '@witan/protocol/edges'
 
 /** What an agent's place in a list and its sign depend on. */
 export type KnownAgent = Pick<StoredAgent, 'id' | 'name'> & EdgeLists
@@ -39,7 +39,7 @@ export function arrangeAgents<Agent extends KnownAgent>(agents: readonly Agent[]
 }
 
 /** The edges by which an agent can call others or write to them. */
-export function edgesFrom(agent: EdgeLists): readonly Edge[] {
+export function edgesFrom(agent: EdgeLists): readonly AgentEdge[] {
   return agentEdgesOf(agent).filter(canBegin)
 }
 
