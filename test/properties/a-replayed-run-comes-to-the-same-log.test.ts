@@ -54,7 +54,7 @@ async function comesAgain(runtime: Runtime): Promise<{ readonly hasCrash: boolea
   for await (const line of runtime.exportConversation('chats/1')) lines.push(line)
   const source = await readReplaySource(ReadableStream.from(lines))
   const { difference, entries, ...report } = await replay(source)
-  assert.ok(difference === null, `${keep(lines)} differs at seq ${difference?.seq}`)
+  if (difference !== null) assert.fail(`${keep(lines)} differs at seq ${difference.seq}`)
   assert.equal(entries, source.whole.entries.length)
   const again = await storedBy(report)
   for (const part of [placeOf, wordsIn]) assert.deepEqual(again.map(part), source.whole.entries.map(part))

@@ -191,9 +191,10 @@ async function goOn(engine: Engine, next: Entry): Promise<boolean> {
   if (job === null || job.identity.epoch !== next.epoch) return false
   await startTool(engine, job, next)
   if (hasMoved(engine, at)) return true
+  const underWay = job.busy.size
   if (!(await give(engine, next))) return doNext(engine, job, next)
-  // What ends a job leaves no entry of its own before that of its end.
-  await until(engine, at, () => isStopped(job))
+  // What ends a job leaves no entry of its own before that of its end. A job that was stopped before still records what it gets.
+  await until(engine, at, () => isStopped(job) && job.busy.size < underWay)
   return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
 }
 

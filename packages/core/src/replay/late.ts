@@ -6,7 +6,7 @@ import type { Entry } from '@witan/protocol/entries'
 import { callInControl, liveJob, type LiveJob } from '../conversation/state.ts'
 import type { Engine } from './engine.ts'
 import { isClosing, nextOfCall, nextOfJob } from './lookahead.ts'
-import { aheadOfCall, aheadOfJob, askedAt, type FollowedLog } from './followed-log.ts'
+import { aheadOfJob, askedAt, type FollowedLog } from './followed-log.ts'
 
 /** A job, and the epoch in which it goes on. */
 interface AtWork {
@@ -49,21 +49,30 @@ function isUnanswered(followed: FollowedLog, { job, place }: Entry, { epoch }: A
 }
 
 /** A reply says how many messages it read: one that was asked for behind this message and did not read it had not seen it. */
-function isUnread({ followed, pending }: Engine, { seq, place }: Entry, { run, epoch }: AtWork): boolean {
+function isUnread({ followed, pending }: Engine, { seq, job, place }: Entry, { run, epoch }: AtWork): boolean {
   const call = run.calls.get(place.call)
   if (call === undefined) return false
-  const reader = callInControl(call)
-  let isUnderWay = pending.replies.has(reader.place.call)
-  let waiting = reader.document.inbox.length
-  for (const entry of aheadOfCall(followed, reader.place.call)) {
+  let reader = callInControl(call).place.call
+  let waiting = call.document.inbox.length
+  const underWay = new Set(pending.replies.keys())
+  for (const entry of aheadOfJob(followed, job)) {
     if (entry.epoch > epoch) return false
+    if (entry.place.document === place.document) reader = controlBehind(entry, reader)
+    if (entry.place.call !== reader) continue
     if (entry.type === 'message') waiting += 1
     if (entry.type !== 'end' || entry.kind !== 'model' || entry.body.purpose === 'summary') continue
     const { taken, accepted, text } = entry.body
-    if (!isUnderWay && taken > waiting) return false
-    if (!isUnderWay && askedAt(entry) >= seq) return true
-    isUnderWay = false
+    if (!underWay.delete(reader)) {
+      if (taken > waiting) return false
+      if (askedAt(entry) >= seq) return true
+    }
     if (accepted || text !== '') waiting -= taken
   }
   return false
+}
+
+/** The call that reads the messages of a document once this entry of it stands, where `reader` did: another one behind a hand-over. */
+function controlBehind({ type, kind, place, body }: Entry, reader: string): string {
+  if (type === 'start' && kind === 'agent' && body.handedFrom === reader) return place.call
+  return type === 'transfer' && body.returned ? place.call : reader
 }
