@@ -1,15 +1,8 @@
 /** Reads a stream of server-sent events, whose other end may be anybody. */
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { TooMuchError } from './too-much.ts'
 
-/** The other end sent more at once than is taken. */
-class TooLongError extends Error {
-  constructor(most: number) {
-    super(`it sent more than ${most} bytes at once`)
-    this.name = 'TooLongError'
-  }
-}
-
-/** The data of each event, in order. Comments and other fields are left out. Throws `TooLongError` for an event over `most` bytes. */
+/** The data of each event, in order. Comments and other fields are left out. Throws `TooMuchError` for an event over `most` bytes. */
 export async function* eventData(body: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder()
   /** Pieces of the line that has not ended, so that a line in many pieces is joined once. */
@@ -18,7 +11,7 @@ export async function* eventData(body: AsyncIterable<Uint8Array>, most: number):
   let held = 0
   for await (const bytes of body) {
     held += bytes.byteLength
-    if (held > most) throw new TooLongError(most)
+    if (held > most) throw tooMuch(most)
     let text = decoder.decode(bytes, { stream: true })
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
       const line = trimmed([...pieces, text.slice(0, end)].join(''))
@@ -38,18 +31,22 @@ export async function* eventData(body: AsyncIterable<Uint8Array>, most: number):
   if (lines.length > 0) yield lines.join('\n')
 }
 
+function tooMuch(most: number): TooMuchError {
+  return new TooMuchError(`it sent more than ${most} bytes at once`)
+}
+
 function trimmed(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }
 
-/** A whole body as text. Throws `TooLongError`. */
+/** A whole body as text. Throws `TooMuchError`. */
 export async function bodyText(body: AsyncIterable<Uint8Array>, most: number): Promise<string> {
   const decoder = new TextDecoder()
   const pieces: string[] = []
   let held = 0
   for await (const bytes of body) {
     held += bytes.byteLength
-    if (held > most) throw new TooLongError(most)
+    if (held > most) throw tooMuch(most)
     pieces.push(decoder.decode(bytes, { stream: true }))
   }
   return pieces.join('') + decoder.decode()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RemoteCall } from '../tool/remote.ts'
 import { createRemoteCaller } from './remote-calls.ts'
-import { readNote } from './remote-note.ts'
+import { mostNoted, readNote } from './remote-note.ts'
 import type { RemoteServices } from './remote-services.ts'
 import { UnreachableError } from './transport.ts'
 
@@ -57,12 +57,13 @@ const bare = (state: string, more: object = {}) => text({ jsonrpc: '2.0', id: 1,
 const asks = (id: string) => ({ message: { messageId: id, role: 'ROLE_AGENT', parts: [{ text: `Which? ${id}` }] } })
 
 interface Played {
+  readonly saveNote?: (note: unknown) => Promise<void>
   readonly answers?: RemoteCall['context']['answers']
   readonly note?: unknown
   readonly isIdempotent?: boolean
 }
 
-async function play(fetch: Fetch, { answers = [], note, isIdempotent = false }: Played = {}) {
+async function play(fetch: Fetch, { answers = [], note, isIdempotent = false, saveNote }: Played = {}) {
   const requests: { readonly method: string; readonly params: Record<string, unknown> }[] = []
   let kept = note
   const endpoint = {
@@ -98,6 +99,8 @@ async function play(fetch: Fetch, { answers = [], note, isIdempotent = false }: 
       answers,
       note: kept,
       saveNote: async (saved: unknown) => {
+        assert.ok(JSON.stringify(saved).length <= mostNoted, 'the engine keeps no longer note')
+        await saveNote?.(saved)
         kept = structuredClone(saved)
       },
       artifacts: { save: async () => assert.fail('no file'), read: async () => assert.fail('no file') },
@@ -321,7 +324,7 @@ test('[M21] conditions of every kind are interruptions, and a link that leads el
 
 test('[C21] a condition that is declined ends the call in neutral words, and the task there', async () => {
   const asked = { kind: 'policy', issuer: '@docs@b.test', policy: { kind: 'consent_required', message: 'Really?' } }
-  const note = { n: 1, task: 't', asked: [{ kind: 'policy', id: 's', form: JSON.stringify(asked.policy) }] }
+  const note = { n: 1, task: 't', asked: [{ kind: 'policy', id: 's', form: 'of another version' }] }
   const answers = [{ kind: 'interruption', asked, answer: { value: { decision: 'declined' } } }]
   const played = await play(
     inTurn(() => bare('TASK_STATE_CANCELED')),
@@ -330,4 +333,81 @@ test('[C21] a condition that is declined ends the call in neutral words, and the
   assert.match(failureOf(played), /The remote agent’s condition was declined\.$/)
   await new Promise((resolve) => setImmediate(resolve))
   assert.deepEqual(methodsOf(played), ['CancelTask'])
+})
+
+const asking = (parts: readonly object[], { messageId = 'm', ...ids }: Readonly<Record<string, string>> = {}) => {
+  const message = { messageId, role: 'ROLE_AGENT', parts }
+  return { task: { id: 't', contextId: 'c', ...ids, status: { state: 'TASK_STATE_INPUT_REQUIRED', message } } }
+}
+const demand = (state: string, policy: object = { kind: 'consent_required' }) => ({
+  data: { type: 'policy', policy: { message: '', ...policy }, state },
+})
+const action = (id: string, more: object = {}) => ({ data: { type: 'action', id, name: 'sign', arguments: more } })
+const question = (id: string, text: string) => ({
+  data: {
+    type: 'question',
+    id,
+    questions: [{ id: 'q', text, options: [], multiple: false, freeText: true, required: true }],
+  },
+})
+const long = 'x'.repeat(20_000)
+const many = (one: (id: string) => object) => Array.from({ length: 50 }, (_, at) => one(`${at}${'x'.repeat(400)}`))
+
+const tooMuch: Readonly<Record<string, readonly [object, RegExp]>> = {
+  'the state of a condition': [asking([demand(long)]), /ids are too long/],
+  'the states of fifty conditions': [asking(many((id) => demand(id))), /ids are too long/],
+  'the id of an action': [asking([action(long)]), /ids are too long/],
+  'the id of a question': [asking([question(long, 'Which?')]), /ids are too long/],
+  'ids that are longer as JSON': [asking([demand('"'.repeat(9_000))]), /ids are too long/],
+  'the name of a message': [asking([{ text: 'Which?' }], { messageId: long }), /ids are too long/],
+  'the id of a task': [asking([{ text: 'Which?' }], { id: long }), /ids are too long/],
+  'the id of a context': [asking([{ text: 'Which?' }], { contextId: long }), /ids are too long/],
+  'the arguments of an action': [asking([action('a', { all: long.repeat(6) })]), /100000 characters/],
+  'the fields of a condition': [asking([demand('s', { all: long.repeat(6) })]), /100000 characters/],
+  'conditions that are long together': [
+    asking(many(() => demand('s', { all: 'x'.repeat(3_000) }))),
+    /100000 characters/,
+  ],
+}
+
+for (const [what, [frame, why]] of Object.entries(tooMuch)) {
+  test(`[D1] [D20] ${what} may be too long: the call fails, and its task is told to stop`, async () => {
+    const played = await play(
+      inTurn(
+        () => streamOf([frame]),
+        () => bare('TASK_STATE_CANCELED'),
+      ),
+    )
+    assert.match(failureOf(played), /^REMOTE_FAILED: @docs@b\.test failed: it/)
+    assert.match(failureOf(played), why)
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(methodsOf(played), ['SendStreamingMessage', 'CancelTask'])
+  })
+}
+
+test('[M21] fifty conditions with ordinary states are asked together', async () => {
+  const parts = Array.from({ length: 50 }, (_, at) => demand(`${at}${'s'.repeat(100)}`))
+  const { outcome, note } = await play(inTurn(() => streamOf([asking(parts)])))
+  assert.equal(outcome.kind === 'pending' && 'interruptions' in outcome ? outcome.interruptions.length : 0, 50)
+  assert.equal(new Set(note?.asked.map(({ id }) => id)).size, 50)
+})
+
+test('what breaks here is no failure of the other server', async () => {
+  const saveNote = () => Promise.reject(new Error('the store is away'))
+  const calls = [
+    play(
+      inTurn(() => bare('TASK_STATE_COMPLETED')),
+      { saveNote },
+    ),
+  ]
+  // What was stored before the request left is here; what its reply brings cannot be stored.
+  let times = 0
+  const later = () => (++times > 1 ? saveNote() : Promise.resolve())
+  calls.push(
+    play(
+      inTurn(() => streamOf([task('TASK_STATE_WORKING')])),
+      { saveNote: later },
+    ),
+  )
+  for (const call of calls) await assert.rejects(call, /the store is away/)
 })

@@ -1,4 +1,5 @@
 /** What an agent on another server asks, as interruptions here, and the answers as it takes them. Its words are shown to people, and to no model. */
+import { createHash } from 'node:crypto'
 import type { Interruption, Question } from '@witan/protocol'
 import { questionSchema } from '@witan/protocol/schemas'
 import { cutTo } from '../parameter/scrub.ts'
@@ -6,9 +7,11 @@ import { policyAnswer } from '../interruption/policy.ts'
 import type { ResultOutcome } from '../tool/outcome.ts'
 import type { CallAnswer } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
+import { canonicalJson } from './canonical.ts'
 import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
 import type { AskedThere } from './remote-note.ts'
 import { type RemotePart, textOf } from './remote-task.ts'
+import { TooMuchError } from './too-much.ts'
 
 /** What is asked, here and there. */
 export interface Asks {
@@ -19,6 +22,9 @@ export interface Asks {
 /** At most so much is asked at once. */
 const mostAsked = 50
 const longestText = 10_000
+
+/** The most characters of JSON that all that is asked at once may have: people must read it, and it stands in the log. */
+const mostShown = 100_000
 
 /** The conditions among the parts of a status message: any kind, known here or not. `issuer` is who demands if a part does not say more. */
 export function conditionsIn(parts: readonly RemotePart[], state: string | null, issuer: string): Asks {
@@ -91,18 +97,27 @@ function leadsTo(url: string, domain: string): boolean {
   return protocol === 'https:' && (hostname === domain || hostname.endsWith(`.${domain}`))
 }
 
+/** Throws a `TooMuchError`. */
 function asksOf(pairs: readonly Pair[]): Asks {
+  const shown = pairs.reduce((sum, [draft]) => sum + JSON.stringify(draft).length, 0)
+  if (shown > mostShown) throw new TooMuchError(`it asks for more than ${mostShown} characters can say`)
   return {
     drafts: pairs.map(([draft]) => draft),
     asked: pairs.map(([draft, id]) => ({ kind: draft.kind as AskedThere['kind'], id, form: formOf(draft) })),
   }
 }
 
-/** What makes two interruptions the same to whoever answers them. */
+/** What makes two interruptions the same to whoever answers them: short, since it is stored with the call. */
 function formOf(of: InterruptionDraft | Interruption): string {
-  if (of.kind === 'question') return JSON.stringify(of.questions)
-  if (of.kind === 'action') return JSON.stringify([of.name, of.arguments])
-  return of.kind === 'policy' ? JSON.stringify(of.policy) : ''
+  return createHash('sha256')
+    .update(canonicalJson(askedIn(of)))
+    .digest('base64url')
+}
+
+function askedIn(of: InterruptionDraft | Interruption): unknown {
+  if (of.kind === 'question') return of.questions
+  if (of.kind === 'action') return [of.name, of.arguments]
+  return of.kind === 'policy' ? of.policy : null
 }
 
 /** An answer as the other server takes it: a part, and what the metadata of its message says. */

@@ -13,7 +13,7 @@ export interface AskedThere {
   readonly kind: 'question' | 'action' | 'policy'
   /** Its id there; null for words without one. Of a condition its sealed state. */
   readonly id: string | null
-  /** What was asked here, as JSON. */
+  /** What was asked here, as a digest. */
   readonly form: string
 }
 
@@ -35,6 +35,9 @@ export interface RemoteNote {
   /** The name of the last status that was answered: it may be seen once more before the answer is taken. */
   readonly answeredAs: string | null
 }
+
+/** The most characters of JSON that a note may have: the engine stores no longer one. */
+export const mostNoted = 16_000
 
 /** A call of which nothing was sent. */
 export const freshNote: RemoteNote = {

@@ -7,9 +7,17 @@ import { type JsonRecord, textIn } from './record.ts'
 import { answerOf, droppedNotice, keepFiles } from './remote-answer.ts'
 import { answersFor, type Asks, conditionsIn, questionsIn } from './remote-asks.ts'
 import type { RemoteServices } from './remote-services.ts'
-import { freshNote, readNote, type RemoteNote, type Sent } from './remote-note.ts'
+import { freshNote, mostNoted, readNote, type RemoteNote, type Sent } from './remote-note.ts'
 import { emptyTask, hasEnded, isAsking, partsOf, type RemoteTask, takeFrame, textOf } from './remote-task.ts'
-import { type A2aRequest, RefusedError, type RemoteEndpoint, requestRemote, UnreachableError } from './transport.ts'
+import {
+  type A2aRequest,
+  isRequestError,
+  RefusedError,
+  type RemoteEndpoint,
+  requestRemote,
+  UnreachableError,
+} from './transport.ts'
+import { TooMuchError } from './too-much.ts'
 
 /** A message to the other server. */
 interface Message {
@@ -56,14 +64,24 @@ const mostTries = 3
 /** What becomes of a call. Rejects only if it is aborted, or if something breaks here. */
 export async function talk(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoint): Promise<Outcome> {
   const one = begin(services, of, endpoint)
-  let next = await firstOf(one)
-  while ('method' in next) {
-    const ended = await perform(one, next)
-    of.context.signal.throwIfAborted()
-    next = await after(one, next, ended)
-  }
+  const next = await outcomeIn(one)
   const notice = droppedNotice(one.remote, one.task.dropped)
   return notice === null || next.kind === 'pending' ? next : { ...next, notice }
+}
+
+async function outcomeIn(one: Talk): Promise<Outcome> {
+  try {
+    let next = await firstOf(one)
+    while ('method' in next) {
+      const ended = await perform(one, next)
+      one.of.context.signal.throwIfAborted()
+      next = await after(one, next, ended)
+    }
+    return next
+  } catch (error) {
+    if (error instanceof TooMuchError) return giveUp(one, error.message)
+    throw error
+  }
 }
 
 function begin(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoint): Talk {
@@ -88,8 +106,11 @@ function original({ of }: Talk): Message {
   return { sent: { what: 'task' }, parts: [{ text: of.message }], metadata: {} }
 }
 
+/** Stores what the call must know. Throws a `TooMuchError` if the ids that the other server has given are too long for that. */
 async function save(one: Talk, more: Partial<RemoteNote>): Promise<void> {
-  one.note = { ...one.note, ...more }
+  const note = { ...one.note, ...more }
+  if (JSON.stringify(note).length > mostNoted) throw new TooMuchError('its ids are too long to be kept')
+  one.note = note
   await one.of.context.saveNote(one.note)
 }
 
@@ -120,11 +141,11 @@ function read({ note, endpoint, quiet }: Talk): Request {
 
 /** The answers from this one on, as messages: each condition has one of its own. */
 async function answerFrom(one: Talk, from: number): Promise<Request | Outcome> {
-  const { of, note, services } = one
+  const { of, note } = one
   const { answers } = of.context
   const given = answersFor(note.asked, answers.slice(from))
   if ('kind' in given) {
-    services.abandon({ database: of.context.caller.database, edge: of.edge, from: of.from, note })
+    abandon(one)
     return given
   }
   const sent: Sent = { what: 'answers', from }
@@ -160,7 +181,9 @@ async function perform(one: Talk, { method, params }: Request): Promise<Ended> {
     return 'over'
   } catch (error) {
     if (over.signal.aborted) return over.signal.reason === 'words' ? 'words' : 'over'
-    return error instanceof Error ? error : new Error('unknown trouble')
+    of.context.signal.throwIfAborted()
+    if (isRequestError(error) && !(error instanceof TooMuchError)) return error
+    throw error
   } finally {
     leave()
     cancel()
@@ -306,16 +329,25 @@ async function settle(one: Talk): Promise<Outcome> {
 
 /** Asks here what is asked there. */
 async function ask(one: Talk, { drafts, asked }: Asks): Promise<Outcome> {
-  const { note, task, of, services } = one
+  const { note, task, of } = one
   const { caller, answers } = of.context
-  if (note.rounds >= caller.agent.limits.maxIterations) {
-    services.abandon({ database: caller.database, edge: of.edge, from: of.from, note })
-    return remoteFailed(one, `it has asked ${note.rounds} times`)
-  }
+  if (note.rounds >= caller.agent.limits.maxIterations) return giveUp(one, `it has asked ${note.rounds} times`)
   const more = { asked, askedAs: task.saidAs, answers: answers.length, rounds: note.rounds + 1 }
   // After the end of a task its message is sent anew.
   await save(one, hasEnded(task) ? { ...more, task: null } : more)
   return pendingOn(...drafts)
+}
+
+/** Fails the call, and tells the other server to stop. */
+function giveUp(one: Talk, words: string): Outcome {
+  abandon(one)
+  return remoteFailed(one, words)
+}
+
+function abandon({ services, of, note, task }: Talk): void {
+  const known = note.task ?? (hasEnded(task) ? null : task.id)
+  const { database } = of.context.caller
+  services.abandon({ database, edge: of.edge, from: of.from, note: { ...note, task: known } })
 }
 
 function remoteFailed({ remote }: Talk, words: string): Outcome {

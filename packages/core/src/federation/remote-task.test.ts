@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { answerOf, droppedNotice } from './remote-answer.ts'
 import { emptyTask, hasEnded, isAsking, partsOf, takeFrame, textOf } from './remote-task.ts'
+import { TooMuchError } from './too-much.ts'
 
 const status = (state: string, more: object = {}) => ({
   statusUpdate: { taskId: 't', contextId: 'c', status: { state, ...more } },
@@ -77,11 +78,11 @@ test('[D20] more than 32 MiB, and more than 10,000 parts, are refused', () => {
   const text = 'x'.repeat(1024 * 1024)
   assert.throws(() => {
     for (let count = 0; count < 40; count += 1) takeFrame(long, piece(text, true))
-  }, RangeError)
+  }, TooMuchError)
   const many = emptyTask('t')
   assert.throws(() => {
     for (let count = 0; count < 10_001; count += 1) takeFrame(many, piece('', false))
-  }, RangeError)
+  }, TooMuchError)
 })
 
 test('an answer has the texts, and the one data part as output', () => {

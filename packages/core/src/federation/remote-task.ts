@@ -1,6 +1,7 @@
 /** A task on another server, as its frames tell of it. Nothing that it says is trusted: what is not understood is left out, and named. */
 import { cutTo } from '../parameter/scrub.ts'
 import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
+import { TooMuchError } from './too-much.ts'
 
 /** The states of A2A that end a task. */
 const ended: ReadonlySet<string> = new Set([
@@ -81,7 +82,7 @@ export function partsOf({ artifacts }: RemoteTask): readonly RemotePart[] {
 
 /**
  * Takes a frame of a stream, or the result of a request. Returns what readers see of it. A task that has ended stays as it is; a frame of
- * another task is left out. Throws a `RangeError` if it brings too much.
+ * another task is left out. Throws a `TooMuchError`.
  */
 export function takeFrame(known: RemoteTask, frame: JsonRecord): Shown | null {
   const { task, message, statusUpdate, artifactUpdate } = frameOf(frame)
@@ -180,7 +181,7 @@ function partsIn(known: RemoteTask, of: JsonRecord): RemotePart[] {
     if (read === null) continue
     known.count += 1
     known.size += sizeOf(read)
-    if (known.size > mostCharacters || known.count > mostParts) throw new RangeError('it sent more than is taken')
+    if (known.size > mostCharacters || known.count > mostParts) throw new TooMuchError()
     parts.push(read)
   }
   return parts

@@ -1,7 +1,9 @@
 /** Sends A2A 1.0 requests to another server, in the binding that its card names. */
+import { isWitanError } from '@witan/protocol'
 import { readJson } from '@witan/protocol/schemas'
 import { bodyText, eventData } from './event-stream.ts'
 import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
+import { TooMuchError } from './too-much.ts'
 
 /** Where an agent on another server answers, as its card says. */
 export interface RemoteEndpoint {
@@ -62,6 +64,12 @@ export class RefusedError extends Error {
   }
 }
 
+/** Whether a request failed by what the other server did, or on the way there: anything else broke here. */
+export function isRequestError(error: unknown): error is Error {
+  if (error instanceof RefusedError || error instanceof UnreachableError || error instanceof TooMuchError) return true
+  return isWitanError(error) && error.code === 'URL_NOT_PUBLIC'
+}
+
 const methods = {
   send: { rpc: 'SendMessage', http: 'POST', path: () => 'message:send' },
   stream: { rpc: 'SendStreamingMessage', http: 'POST', path: () => 'message:stream' },
@@ -89,7 +97,7 @@ export interface A2aRequest {
 /** The most bytes of a reply or of a frame. */
 const mostBytes = 32 * 1024 * 1024
 
-/** The frames of a reply: one, unless it is a stream. Throws `UnreachableError`, `RefusedError`, `TooLongError`. */
+/** The frames of a reply: one, unless it is a stream. Throws `UnreachableError`, `RefusedError`, `TooMuchError`. */
 export async function* requestRemote(
   fetch: RemoteFetch,
   endpoint: RemoteEndpoint,
@@ -101,8 +109,7 @@ export async function* requestRemote(
     if (!isStream) return yield resultIn(endpoint, reply.status, await bodyText(reply.body, mostBytes))
     for await (const data of eventData(reply.body, mostBytes)) yield resultIn(endpoint, reply.status, data)
   } catch (error) {
-    if (error instanceof RefusedError || (error instanceof Error && error.name === 'TooLongError')) throw error
-    if (error instanceof UnreachableError) throw error
+    if (isRequestError(error)) throw error
     throw new UnreachableError('the connection broke', true, error)
   }
 }
