@@ -177,14 +177,9 @@ function addRemote(sums: Writable<UsageSums>, used: UsageCounters | null): void 
   if (used === null) return
   sums.modelCalls += used.modelCalls
   sums.toolCalls += used.toolCalls
-  sums.inputTokens += used.inputTokens
-  sums.outputTokens += used.outputTokens
-  sums.cachedInputTokens += used.cachedInputTokens
-  sums.reasoningTokens += used.reasoningTokens
-  sums.cacheWriteTokens += used.cacheWriteTokens ?? 0
   if (used.costUsd === null) sums.unpriced += used.modelCalls
   else sums.costUsd += used.costUsd
-  sums.priceDate = older(sums.priceDate, used.priceDate ?? null)
+  addTokens(sums, used)
 }
 
 type ReplyUsage = (Entry & { readonly type: 'end'; readonly kind: 'model' })['body']['usage']
@@ -194,7 +189,10 @@ function addReply(sums: Writable<UsageSums>, used: ReplyUsage): void {
   if (used?.costUsd === undefined) sums.unpriced += 1
   else sums.costUsd += used.costUsd
   if (used === null || used.inputTokens === null || used.outputTokens === null) sums.incomplete += 1
-  if (used === null) return
+  if (used !== null) addTokens(sums, used)
+}
+
+function addTokens(sums: Writable<UsageSums>, used: UsageCounters | NonNullable<ReplyUsage>): void {
   sums.inputTokens += used.inputTokens ?? 0
   sums.outputTokens += used.outputTokens ?? 0
   sums.cachedInputTokens += used.cachedInputTokens
