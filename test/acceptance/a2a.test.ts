@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type A2aClient, a2aClient, answerOf, errorOf, keyOf, message } from './support/a2a.ts'
+import { type Script, scriptNext } from './support/a2a-desk.ts'
 import { assertProblem } from './support/claims.ts'
 import { createGate } from './support/model-server.ts'
 import { agent, createStage, type Stage, segment, sub, until } from './support/stage.ts'
@@ -37,11 +38,7 @@ before(async () => {
 })
 after(() => stage?.close())
 
-/** The next reply of a model, after those that it has given. */
-function next(model: string, ...replies: Parameters<Stage['model']['script']>[1][]): void {
-  const from = stage.model.of(model).length
-  stage.model.on(model, ({ nth }) => replies[nth - 1 - from] ?? { text: 'out of script' })
-}
+const next = (...script: Script): void => scriptNext(stage, ...script)
 
 describe('a message and its task', () => {
   test('[M02] a message begins a task, which ends with the answer', async () => {

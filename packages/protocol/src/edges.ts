@@ -2,7 +2,8 @@
  * The edges of an agent: every declared link to another agent, of every kind. Code that walks the graph of agents reads
  * only these, in all packages.
  */
-import type { AgentData, Speaks, StoredAgent, SubAgentEdge, Workflow } from './agent.ts'
+import type { AgentData, StoredAgent, Workflow } from './agent.ts'
+import type { Speaks, SubAgentEdge } from './edge-schema.ts'
 
 /** What an edge is, whatever it leads to. */
 interface AnyEdge {

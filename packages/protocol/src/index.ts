@@ -31,10 +31,10 @@ export type {
   Query,
   ReasoningEffort,
   StoredAgent,
-  SubAgentEdge,
   User,
   ProviderOptions,
 } from './agent.ts'
+export type { SubAgentEdge } from './edge-schema.ts'
 export type { Finding } from './finding.ts'
 export type { Trim } from './trim.ts'
 export type { GivenParameter, Parameter } from './parameter.ts'

@@ -11,7 +11,8 @@ export { isChecked, isParsed, markChecked, markParsed } from './checked.ts'
 // agents
 export type { ErrorFinding, RefusalCode, WarningFinding } from './finding.ts'
 export { findingSchema, warningCodes } from './finding.ts'
-export type { SubAgentEdgeInput } from './agent.ts'
+export type { SubAgentEdgeInput } from './edge-schema.ts'
+export { namelessEdgeSchema, subAgentEdgeSchema } from './edge-schema.ts'
 export {
   actionSchema,
   agentSchema,
@@ -23,8 +24,6 @@ export {
   matrixRowSchema,
   querySchema,
   storedAgentSchema,
-  namelessEdgeSchema,
-  subAgentEdgeSchema,
   userSchema,
 } from './agent.ts'
 export {

@@ -1,6 +1,7 @@
 /** What the writers of a conversation have recorded and not yet stored, in the order in which they recorded it [O1]. */
 import type { Entry } from '@witan/protocol/entries'
-import type { ContentUse, InterruptionRow, JobChange, Settlement } from '../store/store.ts'
+import type { InterruptionRow, JobChange, Settlement } from '../store/store.ts'
+import type { ContentUse } from '../store/stored-content.ts'
 
 /** Entries and the rows that are stored with them, in one append. `contents` is null without any. */
 export interface Recorded {

@@ -97,7 +97,7 @@ function leadsTo(url: string, domain: string): boolean {
   return protocol === 'https:' && (hostname === domain || hostname.endsWith(`.${domain}`))
 }
 
-/** Throws a `TooMuchError`. */
+/** Throws a `TooMuchError` if it is too long for people to read. */
 function asksOf(pairs: readonly Pair[]): Asks {
   const shown = pairs.reduce((sum, [draft]) => sum + JSON.stringify(draft).length, 0)
   if (shown > mostShown) throw new TooMuchError(`it asks for more than ${mostShown} characters can say`)
@@ -107,7 +107,7 @@ function asksOf(pairs: readonly Pair[]): Asks {
   }
 }
 
-/** What makes two interruptions the same to whoever answers them: short, since it is stored with the call. */
+/** A digest of what is asked: it is stored with the call, and shows which answer belongs to it. */
 function formOf(of: InterruptionDraft | Interruption): string {
   return createHash('sha256')
     .update(canonicalJson(askedIn(of)))

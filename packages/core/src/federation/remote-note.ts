@@ -36,9 +36,6 @@ export interface RemoteNote {
   readonly answeredAs: string | null
 }
 
-/** The most characters of JSON that a note may have: the engine stores no longer one. */
-export const mostNoted = 16_000
-
 /** A call of which nothing was sent. */
 export const freshNote: RemoteNote = {
   n: 0,

@@ -1,13 +1,14 @@
 /** One call of an agent on another server: its messages, what comes back, and what is done when nothing does. */
 import { failed, pendingOn, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { RemoteCall } from '../tool/remote.ts'
+import { longestNote } from '../tool/tool.ts'
 import { cutTo } from '../parameter/scrub.ts'
 import { remoteOf } from '../agent/remote-agent.ts'
 import { type JsonRecord, textIn } from './record.ts'
 import { answerOf, droppedNotice, keepFiles } from './remote-answer.ts'
 import { answersFor, type Asks, conditionsIn, questionsIn } from './remote-asks.ts'
 import type { RemoteServices } from './remote-services.ts'
-import { freshNote, mostNoted, readNote, type RemoteNote, type Sent } from './remote-note.ts'
+import { freshNote, readNote, type RemoteNote, type Sent } from './remote-note.ts'
 import { emptyTask, hasEnded, isAsking, partsOf, type RemoteTask, takeFrame, textOf } from './remote-task.ts'
 import {
   type A2aRequest,
@@ -109,7 +110,7 @@ function original({ of }: Talk): Message {
 /** Stores what the call must know. Throws a `TooMuchError` if the ids that the other server has given are too long for that. */
 async function save(one: Talk, more: Partial<RemoteNote>): Promise<void> {
   const note = { ...one.note, ...more }
-  if (JSON.stringify(note).length > mostNoted) throw new TooMuchError('its ids are too long to be kept')
+  if (JSON.stringify(note).length > longestNote) throw new TooMuchError('its ids are too long to be kept')
   one.note = note
   await one.of.context.saveNote(one.note)
 }
@@ -182,7 +183,7 @@ async function perform(one: Talk, { method, params }: Request): Promise<Ended> {
   } catch (error) {
     if (over.signal.aborted) return over.signal.reason === 'words' ? 'words' : 'over'
     of.context.signal.throwIfAborted()
-    if (isRequestError(error) && !(error instanceof TooMuchError)) return error
+    if (isRequestError(error)) return error
     throw error
   } finally {
     leave()

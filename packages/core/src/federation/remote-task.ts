@@ -82,7 +82,7 @@ export function partsOf({ artifacts }: RemoteTask): readonly RemotePart[] {
 
 /**
  * Takes a frame of a stream, or the result of a request. Returns what readers see of it. A task that has ended stays as it is; a frame of
- * another task is left out. Throws a `TooMuchError`.
+ * another task is left out. Throws a `TooMuchError` if the task has sent more than is taken.
  */
 export function takeFrame(known: RemoteTask, frame: JsonRecord): Shown | null {
   const { task, message, statusUpdate, artifactUpdate } = frameOf(frame)

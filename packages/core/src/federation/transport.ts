@@ -64,9 +64,9 @@ export class RefusedError extends Error {
   }
 }
 
-/** Whether a request failed by what the other server did, or on the way there: anything else broke here. */
+/** Whether the other server refused a request, or the request did not get there. Anything else broke here. */
 export function isRequestError(error: unknown): error is Error {
-  if (error instanceof RefusedError || error instanceof UnreachableError || error instanceof TooMuchError) return true
+  if (error instanceof RefusedError || error instanceof UnreachableError) return true
   return isWitanError(error) && error.code === 'URL_NOT_PUBLIC'
 }
 
@@ -109,7 +109,7 @@ export async function* requestRemote(
     if (!isStream) return yield resultIn(endpoint, reply.status, await bodyText(reply.body, mostBytes))
     for await (const data of eventData(reply.body, mostBytes)) yield resultIn(endpoint, reply.status, data)
   } catch (error) {
-    if (isRequestError(error)) throw error
+    if (error instanceof TooMuchError || isRequestError(error)) throw error
     throw new UnreachableError('the connection broke', true, error)
   }
 }

@@ -71,7 +71,7 @@ function isUnread({ followed, pending }: Engine, { seq, job, place }: Entry, { r
   return false
 }
 
-/** The call that reads the messages of a document once this entry of it stands, where `reader` did: another one behind a hand-over. */
+/** The call that reads the messages of a document after this entry. It changes where an agent hands over or gets control back. */
 function controlBehind({ type, kind, place, body }: Entry, reader: string): string {
   if (type === 'start' && kind === 'agent' && body.handedFrom === reader) return place.call
   return type === 'transfer' && body.returned ? place.call : reader

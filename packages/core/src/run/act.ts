@@ -12,7 +12,7 @@ import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { type CallState, ModelCallError } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, reasonOf, type ResultOutcome } from '../tool/outcome.ts'
-import type { ImmediateTool, RunningTool, Tool, ToolContext } from '../tool/tool.ts'
+import { type ImmediateTool, longestNote, type RunningTool, type Tool, type ToolContext } from '../tool/tool.ts'
 import { passedArguments, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
@@ -196,9 +196,6 @@ function resumed(toolCall: ToolCall, tool: ImmediateTool | undefined): ResultOut
   const outcome = tool.resume(last.answer, last.asked, toolCall.answers)
   return outcome.kind === 'result' ? outcome : noResult(toolCall)
 }
-
-/** The longest checkpoint that a call may save, in characters of JSON. */
-const longestNote = 16_000
 
 /** A copy of what a call saves, as it is now. */
 function noteOf(note: unknown): unknown {

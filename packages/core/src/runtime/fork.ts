@@ -14,7 +14,8 @@ import { foreignIdError, wholeId } from './new-conversation.ts'
 import { conversationRow, reached } from './reach.ts'
 import { getConversation } from './views.ts'
 import type { Scope } from './scope.ts'
-import type { ContentUse, ConversationRow } from '../store/store.ts'
+import type { ConversationRow } from '../store/store.ts'
+import type { ContentUse } from '../store/stored-content.ts'
 
 /**
  * Copies the log of `from` over all documents. The copied runs are history: the fork has no rows for them, so they cannot

@@ -14,7 +14,8 @@ import {
 import { z } from 'zod'
 import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
 import type { KeyRow } from './keys.ts'
-import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, StoredContent } from './store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow } from './store.ts'
+import type { StoredContent } from './stored-content.ts'
 
 /** The format version that this code writes; it reads no other. */
 export const movingVersion = 1

@@ -3,7 +3,8 @@ import { WitanError } from '@witan/protocol'
 import { pause } from '../identity/turn.ts'
 import { digestInParts } from './contents.ts'
 import { arrivedJob, isLive } from './job-change.ts'
-import type { ConversationRow, ConversationSnapshot, JobRow, StoredContent } from './store.ts'
+import type { ConversationRow, ConversationSnapshot, JobRow } from './store.ts'
+import type { StoredContent } from './stored-content.ts'
 
 /** Rows between two pauses. */
 const pieceRows = 2_000

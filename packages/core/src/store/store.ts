@@ -3,7 +3,9 @@ import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentChange, AgentReading } from '../agent/records.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
+import type { ContentUse, StoredContent } from './stored-content.ts'
 import type { ReadLimit } from '../identity/rights.ts'
+import type { ConversationFilter, InterruptionReader } from './list-filters.ts'
 import type { StoreListener } from './listener.ts'
 import type { Addition, Records } from './record.ts'
 import type { ReadBound, RowPage } from './row-page.ts'
@@ -141,18 +143,6 @@ export interface Settlement {
   readonly at: number
 }
 
-/** Content that a conversation refers to, with the name and media type of the first reference. */
-export interface ContentUse {
-  readonly digest: string
-  readonly mediaType: string
-  readonly name: string | null
-}
-
-/** The same, with its bytes. */
-export interface StoredContent extends ContentUse {
-  readonly bytes: Uint8Array
-}
-
 /** One append, stored atomically. The store measures leases with its own clock. */
 export interface Append {
   readonly database: string
@@ -208,19 +198,6 @@ export type AppendResult =
   | { readonly ok: true; readonly before: number; readonly lastSeq: number; readonly jobs: readonly JobRow[] }
   /** `job` is the live run for `active`, else the refused job of this conversation, or null. */
   | { readonly ok: false; readonly reason: Refusal; readonly job: JobRow | null }
-
-/** Which conversations a list wants; null for all. */
-export interface ConversationFilter {
-  readonly agent: string | null
-  readonly createdBy: string | null
-  /** The id of a person. */
-  readonly participant?: string | null
-}
-
-/** Who lists interruptions: one that sees those of its conversations, and those for one of its addressees. Null: without an addressee. */
-export interface InterruptionReader extends ReadLimit {
-  readonly addressees: readonly (string | null)[]
-}
 
 /** Which runs of a principal a list wants: of one agent, of one conversation, live or not, in one status; null for all. */
 export interface RunsOf {

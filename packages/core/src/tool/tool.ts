@@ -56,6 +56,9 @@ export interface Caller {
   readonly lineage: readonly { readonly agent: string; readonly message: string; readonly parameters: Bound }[]
 }
 
+/** The longest note that a call may save, in characters of JSON. */
+export const longestNote = 16_000
+
 /** The context of a tool that runs in the process. */
 export interface ToolContext {
   readonly caller: Caller
@@ -65,7 +68,7 @@ export interface ToolContext {
   readonly answers: readonly CallAnswer[]
   /** The last note that this call saved; undefined if none. */
   readonly note: unknown
-  /** Saves a note, which the call reads when it runs again: after an answer or a crash. Resolves once it is stored. */
+  /** Saves a note, which the call reads when it runs again: after an answer or a crash. Resolves once it is stored. Rejects for one over `longestNote`. */
   saveNote(note: unknown): Promise<void>
   /** The artifacts of the conversation. What is saved is stored with the call's outcome, or by an earlier commit. */
   readonly artifacts: CallArtifacts

@@ -5,7 +5,8 @@ import { agentEdgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
 import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
 import { listed, mapped } from '../../store/open-snapshot.ts'
-import type { ConversationRow, InterruptionRow, OpenSnapshot, StoredContent } from '../../store/store.ts'
+import type { ConversationRow, InterruptionRow, OpenSnapshot } from '../../store/store.ts'
+import type { StoredContent } from '../../store/stored-content.ts'
 import { callDigest } from '../../tool/digest.ts'
 
 /** How much of a file is searched at once, in characters. */

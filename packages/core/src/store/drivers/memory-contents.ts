@@ -1,5 +1,6 @@
 /** Content of the store in memory: kept once for each digest, while a conversation refers to it. */
-import type { ContentUse, Store, StoredContent } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { ContentUse, StoredContent } from '../stored-content.ts'
 import { unusedContentMs } from '../contents.ts'
 import { isGone, type Kept, type Memory, type MemoryAccess, type MemoryTables, tablesOf } from './memory-tables.ts'
 

@@ -1,6 +1,7 @@
 /** Interruptions of the store in memory: looked up and listed. */
 import { startOf } from '../cursor.ts'
-import type { InterruptionReader, InterruptionRow, Store } from '../store.ts'
+import type { InterruptionRow, Store } from '../store.ts'
+import type { InterruptionReader } from '../list-filters.ts'
 import { copyOf, isReadBy, type Kept, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
 type InterruptionMethods = Pick<

@@ -1,6 +1,6 @@
 /** Rows of content of the embedded store, inside one transaction. */
 import { contentSql } from '../sql/contents.ts'
-import type { ContentUse, StoredContent } from '../store.ts'
+import type { ContentUse, StoredContent } from '../stored-content.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Row } from './sqlite-rows.ts'
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { isWitanError } from '@witan/protocol'
-import type { ConversationSnapshot, Store, StoredContent } from '../../store/store.ts'
+import type { ConversationSnapshot, Store } from '../../store/store.ts'
+import type { StoredContent } from '../../store/stored-content.ts'
 import { assertRefused, type Check, type CheckTwo, conversation, database, entry, past } from './store-fixtures.ts'
 
 const other = 'other'

@@ -1,6 +1,7 @@
 /** Conformance of stores: interruptions, opened and settled with an append, listed, and due. */
 import assert from 'node:assert/strict'
-import type { InterruptionReader, InterruptionRow, JobRow, Store } from '../../store/store.ts'
+import type { InterruptionRow, JobRow, Store } from '../../store/store.ts'
+import type { InterruptionReader } from '../../store/list-filters.ts'
 import type { Check } from './store-fixtures.ts'
 import {
   assertRefused,

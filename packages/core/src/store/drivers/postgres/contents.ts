@@ -1,6 +1,7 @@
 /** Content on PostgreSQL: stored once for each digest, while a conversation refers to it. */
 import { contentSql } from '../../sql/postgres/contents.ts'
-import type { ContentUse, Store, StoredContent } from '../../store.ts'
+import type { Store } from '../../store.ts'
+import type { ContentUse, StoredContent } from '../../stored-content.ts'
 import type { PostgresSession } from './session.ts'
 import type { Statement, Row } from './statements.ts'
 import { restored, stored } from './text.ts'

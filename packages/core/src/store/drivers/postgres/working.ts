@@ -2,15 +2,8 @@
 import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
 import { decideAppend, type Planned, type StoredState } from '../../refusal.ts'
-import type {
-  Append,
-  AppendResult,
-  ContentUse,
-  ConversationRow,
-  InterruptionRow,
-  ParticipantRow,
-  Settlement,
-} from '../../store.ts'
+import type { Append, AppendResult, ConversationRow, InterruptionRow, ParticipantRow, Settlement } from '../../store.ts'
+import type { ContentUse } from '../../stored-content.ts'
 import { UsageCount } from '../../usage-count.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'

@@ -1,5 +1,5 @@
 /** Statements on interruptions. The database comes first: `$1` is it unless a line says otherwise. */
-import type { InterruptionReader } from '../../store.ts'
+import type { InterruptionReader } from '../../list-filters.ts'
 import { clock } from './clock.ts'
 import { conversationsOf } from './conversations-of.ts'
 

@@ -1,7 +1,7 @@
 /** Statements on conversations, their entries and their end. The database comes first: `$1` is it unless a line says otherwise. */
 import { beginningCharacters } from '../../entry-text.ts'
 import { beginningTables } from '../../record-tables.ts'
-import type { ConversationFilter } from '../../store.ts'
+import type { ConversationFilter } from '../../list-filters.ts'
 import { isOver } from './clock.ts'
 
 const columns = `c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, c.last_seq, c.parameters,
