@@ -269,14 +269,18 @@ async function runsOf(url: string, name: string): Promise<readonly string[]> {
   return runs.map(({ runId }) => runId)
 }
 
-/** The bytes of a stream until it has told everything that is stored. */
+/** The bytes of a stream until it has told what is stored and then nothing for a while. On a busy machine its first event comes late. */
 async function streamOf(url: string): Promise<string> {
   const stop = new AbortController()
   const response = await fetch(url, { headers: { accept: 'text/event-stream' }, signal: stop.signal })
   let text = ''
-  const timer = setTimeout(() => stop.abort(), 150)
+  let timer: NodeJS.Timeout | undefined
   try {
-    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString()
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString()
+      clearTimeout(timer)
+      if (text.includes('data:')) timer = setTimeout(() => stop.abort(), 150)
+    }
   } catch (error) {
     if (!stop.signal.aborted) throw error
   }
