@@ -63,7 +63,15 @@ async function measured(name: GroundName): Promise<readonly (readonly [string, s
   const runtime = createRuntime({ store, agents: [docs], domains: { [domain]: 'default' } })
   const { key } = await runtime.keys.create({ id: 'user:anna', roles: ['run'] })
   const stop = new AbortController()
-  const federation = { maxHops: 4, maxOpenTasks: 10_000, defaultAgent: null, resolve: {}, domain, domains: [domain] }
+  const federation = {
+    maxHops: 4,
+    maxOpenTasks: 10_000,
+    defaultAgent: null,
+    trust: [],
+    resolve: {},
+    domain,
+    domains: [domain],
+  }
   const app = createApp({
     ...{ runtime, auth: createAuth('none', () => 80), hosts: { port: () => 80, allowed: [] } },
     ...{ log: createLog('silent'), studio: new URL('about:blank'), fetchJson: async () => ({ keys: [jwk] }) },

@@ -25,6 +25,7 @@ export { jsonText, textBytes } from './identity/json-pieces.ts'
 // callers from outside, and whom they reach
 export { anonymousPrincipal, isOutside, remotePrincipal } from './identity/principal.ts'
 export { mayCall } from './identity/agent-access.ts'
+export { canonicalSubject, type EvidenceClaim, isTrusted, type TrustedIssuer, urlOfDid } from './identity/trust.ts'
 export type { PublishedAgent, PublishedAgents } from './runtime/published.ts'
 export type { Asked, OwnMessage, OwnRun, OwnRunFilter, OwnRuns } from './runtime/own-runs.ts'
 export type { GivenChains } from './identity/chain.ts'

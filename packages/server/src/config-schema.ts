@@ -134,7 +134,6 @@ export const configSchema = z.strictObject({
 
 /** Values of features that are not built yet, by path; they are refused by name. */
 const unbuiltKeys: Readonly<Record<string, string>> = {
-  'federation.trust': 'evidence of whom a caller from outside acts for',
   'federation.budgets': 'a budget for calls between servers',
 }
 

@@ -55,6 +55,65 @@ describe('our names', () => {
       )
   })
 
+  test('[Mb10] trusted issuers and their subjects are kept in canonical form', () => {
+    const trust = [
+      { issuer: 'https://IDs.Example/', methods: ['*'], subjects: ['@*@Bücher.Example', '@Anna@B.test'] },
+      { issuer: 'https://ids.example:8443/realm/', methods: ['urn:x'], subjects: ['mailto:U@example.com'] },
+      { issuer: 'did:web:IDs.example%3a8443:users', methods: ['urn:x'], subjects: ['did:key:z6Mk'] },
+    ]
+    const { federation } = parseConfig({ federation: { trust } })
+    assert.deepEqual(federation.trust, [
+      { issuer: 'https://ids.example', methods: ['*'], subjects: ['@*@xn--bcher-kva.example', '@anna@b.test'] },
+      { issuer: 'https://ids.example:8443/realm', methods: ['urn:x'], subjects: ['mailto:U@example.com'] },
+      { issuer: 'did:web:ids.example%3A8443:users', methods: ['urn:x'], subjects: ['did:key:z6Mk'] },
+    ])
+    assert.deepEqual(parseConfig({}).federation.trust, [])
+  })
+
+  test('[Mb10] a trusted issuer or subject that is none is refused with its place', () => {
+    const entry = { issuer: 'https://b.test', methods: ['*'], subjects: ['@*@b.test'] }
+    const issuers = [
+      'b.test',
+      'http://b.test',
+      'https://me:secret@b.test',
+      'https://b.test/?x',
+      'did:key:z6Mk',
+      'did:web:',
+    ]
+    const subjects = [
+      '*',
+      '@*',
+      '@*@',
+      '@*@localhost',
+      '@a@b@c.test',
+      'anna',
+      'anna@b.test',
+      '',
+      'Mailto:a@b.test',
+      'x: y',
+    ]
+    const rows: readonly (readonly [object, string])[] = [
+      ...issuers.map((issuer) => [{ ...entry, issuer }, 'issuer'] as const),
+      ...subjects.map((subject) => [{ ...entry, subjects: ['@a@b.test', subject] }, 'subjects.1'] as const),
+      [{ ...entry, methods: [] }, 'methods'],
+      [{ ...entry, methods: [''] }, 'methods.0'],
+      [{ ...entry, subjects: [] }, 'subjects'],
+      [{ issuer: 'https://b.test', methods: ['*'] }, 'subjects'],
+    ]
+    for (const [wrong, path] of rows)
+      assert.throws(
+        () => parseConfig({ federation: { trust: [entry, wrong] } }),
+        (error: Error & { code?: string; path?: string }) => {
+          assert.deepEqual([error.code, error.path], ['CONFIG_INVALID', `federation.trust.1.${path}`])
+          assert.ok(!error.message.includes('secret'))
+          return true
+        },
+        JSON.stringify(wrong),
+      )
+    const unknown = { federation: { trust: [{ ...entry, subject: '@a@b.test' }] } }
+    assert.throws(() => parseConfig(unknown), { code: 'UNKNOWN_KEY', path: 'federation.trust.0.subject' })
+  })
+
   test('[D18] a domain is an allowed Host, but its pages are not ours', () => {
     const policy = { port: () => 4747, allowed: ['bots.example.com'], domains: ['example.com'] }
     for (const host of ['example.com', 'EXAMPLE.com:443', 'bots.example.com', '127.0.0.1:4747'])

@@ -3,6 +3,7 @@ import { readDomain, readLocal } from '@witan/protocol/names'
 import { databaseNamePattern } from '@witan/protocol/keys'
 import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
+import { trustSchema } from './trust-config.ts'
 
 /** A domain in any case and alphabet, kept in canonical form. */
 const domain = z
@@ -65,6 +66,8 @@ export const federationSchema = z
     resolve: z
       .record(z.string().regex(hostPattern, { error: 'must be a host, or a host and a port, in lower case' }), resolved)
       .default({}),
+    /** Whose evidence is believed, and about whom. Every server is believed about its own addresses. */
+    trust: trustSchema,
   })
   .prefault({})
 type FederationConfig = z.output<typeof federationSchema>

@@ -73,7 +73,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     agents: config.agents,
     protocols: config.protocols,
     domains: domainsOfConfig(config.server),
-    federation: { maxHops: config.federation.maxHops, resolve: config.federation.resolve },
+    federation: federationOptions(config),
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     telemetry: telemetryOptions(config.telemetry, config.env),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),
@@ -82,6 +82,10 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
       log('error', 'something broke inside', { ...place, error })
     },
   }
+}
+
+function federationOptions({ federation: { maxHops, resolve, trust } }: Config): RuntimeOptions['federation'] & {} {
+  return { maxHops, resolve, trust }
 }
 
 /** The store of a configuration, not opened yet. */

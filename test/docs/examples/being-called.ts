@@ -26,7 +26,7 @@ const app = createApp({
   hosts: { port: () => 80, allowed: [domain] },
   federation: {
     ...{ domain, domains: [domain], publicUrl: () => `https://${domain}` },
-    ...{ maxHops: 4, maxOpenTasks: 64, defaultAgent: null, resolve: {} },
+    ...{ maxHops: 4, maxOpenTasks: 64, defaultAgent: null, trust: [], resolve: {} },
   },
   log: createLog('silent'),
   stop: { streams: stop.signal, waits: stop.signal },

@@ -79,7 +79,7 @@ async function createWorld(): Promise<World> {
     stop: { streams: stop.signal, waits: stop.signal },
     federation: {
       ...{ domain, domains: [domain], publicUrl: () => 'http://localhost', maxHops: 4, maxOpenTasks: 10_000 },
-      ...{ defaultAgent: null, resolve: {} },
+      ...{ defaultAgent: null, trust: [], resolve: {} },
     },
   })
   const keyOf = async (id: string, roles: readonly string[]) =>

@@ -1,5 +1,6 @@
 /** Calls of agents on other servers, with everything that they need of this one. */
 import type { Clock } from '../identity/clock.ts'
+import type { TrustedIssuer } from '../identity/trust.ts'
 import type { RemoteCaller } from '../tool/remote.ts'
 import type { Store } from '../store/store.ts'
 import { createCredentials } from './outgoing.ts'
@@ -14,6 +15,8 @@ export interface FederationOptions {
   readonly maxHops?: number
   /** For tests and private networks: for a host, or a host and a port, the URL whose origin is asked in its place. */
   readonly resolve?: Readonly<Record<string, string>>
+  /** Whose evidence is believed, and about whom, in canonical form; nobody's but every server's about its own addresses by default. */
+  readonly trust?: readonly TrustedIssuer[]
 }
 
 /** What calls are made with. */
