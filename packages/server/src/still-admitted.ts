@@ -57,7 +57,7 @@ export function whileAdmitted({ auth, request, requestOrigin }: Admitted, stop: 
 
 /**
  * Checks the caller of a request again before its reply, if that took longer than streams go on unchecked. `since` is when the caller was
- * checked, as `performance.now()` gives it. Throws `UNAUTHENTICATED`; a store that does not answer refuses no reply.
+ * checked, as `performance.now()` gives it. Throws what the check throws; a store that does not answer refuses no reply.
  */
 export async function refuseLate({ auth, request, requestOrigin }: Admitted, since: number): Promise<void> {
   if (auth.recheckMs === null || performance.now() - since < auth.recheckMs) return
@@ -87,6 +87,7 @@ export async function replyWhileAdmitted<Reply>(admitted: Admitted, work: Promis
   }
 }
 
+/** `NOT_FOUND`: the agent that the caller asked lets it in no more. */
 function isOut(error: unknown): boolean {
-  return isWitanError(error) && error.code === 'UNAUTHENTICATED'
+  return isWitanError(error) && (error.code === 'UNAUTHENTICATED' || error.code === 'NOT_FOUND')
 }

@@ -11,6 +11,7 @@ import { waitFor } from '../wait.ts'
 import { A2aError } from './a2a-error.ts'
 import { type Caller, checkReached } from './credential.ts'
 import { framesOf } from './frames.ts'
+import { isLetIn } from './let-in.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
 import { accepted, type Placed } from './once.ts'
 import { reserveTask } from './open-tasks.ts'
@@ -33,10 +34,14 @@ export interface MethodCall {
   readonly traceparent: string | null
 }
 
-/** What a method gives: a value, or a stream of frames. */
+/** What a method gives: a value, or a stream of frames. `agent`: whose run was waited for, or is followed. */
 export type MethodReply =
-  | { readonly value: WireTask | TaskList | { readonly task: WireTask } }
-  | { readonly frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>; readonly onEnd: () => void }
+  | { readonly value: WireTask | TaskList | { readonly task: WireTask }; readonly agent?: PublishedAgent }
+  | {
+      readonly frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>
+      readonly onEnd: () => void
+      readonly agent: PublishedAgent
+    }
 
 type Method = (call: MethodCall) => Promise<MethodReply>
 
@@ -77,10 +82,10 @@ function witanOf({ caller, options }: MethodCall, incoming?: IncomingCall): Wita
 
 async function sendMessage(call: MethodCall): Promise<MethodReply> {
   const message = readMessage(call.params)
-  const { witan, runId } = await said(call, message)
+  const { witan, runId, agent } = await said(call, message)
   const own = witan.ownRuns
   const run = message.returnImmediately ? await own.get(runId) : await settledRun(call, own, runId)
-  return { value: { task: await whole(own, run, message.historyLength) } }
+  return { value: { task: await whole(own, run, message.historyLength) }, agent }
 }
 
 async function streamMessage(call: MethodCall): Promise<MethodReply> {
@@ -89,8 +94,8 @@ async function streamMessage(call: MethodCall): Promise<MethodReply> {
   const contextId = message.contextId ?? newContextId()
   const leave = witanOf(call).ownRuns.watch(contextId)
   try {
-    const { witan, runId } = await said(call, message, contextId)
-    return await streamOf(call, witan.ownRuns, { runId, historyLength: message.historyLength, onEnd: leave })
+    const { witan, runId, agent } = await said(call, message, contextId)
+    return await streamOf(call, witan.ownRuns, { runId, agent, historyLength: message.historyLength, onEnd: leave })
   } catch (error) {
     leave()
     throw error
@@ -100,13 +105,19 @@ async function streamMessage(call: MethodCall): Promise<MethodReply> {
 async function streamOf(
   call: MethodCall,
   own: OwnRuns,
-  of: { readonly runId: string; readonly historyLength: number | null; readonly onEnd: () => void },
+  of: {
+    readonly runId: string
+    readonly agent: PublishedAgent
+    readonly historyLength: number | null
+    readonly onEnd: () => void
+  },
 ): Promise<MethodReply> {
   const run = await own.get(of.runId)
   const history = await latest(own, run, of.historyLength)
   const left = new AbortController()
   const settled = settledRun({ ...call, gone: left.signal }, own, of.runId).catch(() => null)
   return {
+    agent: of.agent,
     frames: (signal) => framesOf({ own, run, history, settled }, signal),
     onEnd() {
       left.abort()
@@ -118,13 +129,13 @@ async function streamOf(
 async function getTask(call: MethodCall): Promise<WireTask> {
   const own = witanOf(call).ownRuns
   const historyLength = historyLengthAt(call.params)
-  return whole(own, await taskAt(call, own), historyLength)
+  return whole(own, (await taskAt(call, own)).run, historyLength)
 }
 
 async function cancelTask(call: MethodCall): Promise<MethodReply> {
   const witan = witanOf(call)
   const own = witan.ownRuns
-  const run = await taskAt(call, own)
+  const { run } = await taskAt(call, own)
   if (hasEnded(run)) throw notCancelable(run.runId)
   try {
     await witan.cancelRun(run.runId, { tasks: true })
@@ -137,19 +148,24 @@ async function cancelTask(call: MethodCall): Promise<MethodReply> {
 
 async function subscribe(call: MethodCall): Promise<MethodReply> {
   const own = witanOf(call).ownRuns
-  const run = await taskAt(call, own)
+  const { run, agent } = await taskAt(call, own)
   if (hasEnded(run)) throw new A2aError('UNSUPPORTED_OPERATION', `Task \`${run.runId}\` has ended.`)
   const leave = own.watch(run.conversationId)
   try {
-    return await streamOf(call, own, { runId: run.runId, historyLength: null, onEnd: leave })
+    return await streamOf(call, own, { runId: run.runId, agent, historyLength: null, onEnd: leave })
   } catch (error) {
     leave()
     throw error
   }
 }
 
+interface FoundTask {
+  readonly run: OwnRun
+  readonly agent: PublishedAgent
+}
+
 /** The task that the parameters name. What is another's, or another agent's, is missing. */
-async function taskAt({ params, agents, caller }: MethodCall, own: OwnRuns): Promise<OwnRun> {
+async function taskAt({ params, agents, caller }: MethodCall, own: OwnRuns): Promise<FoundTask> {
   const id = idAt(params, 'id')
   if (id === null) throw invalid('`id` must be the id of a task')
   return findTask({ id, agents, caller }, own)
@@ -158,10 +174,11 @@ async function taskAt({ params, agents, caller }: MethodCall, own: OwnRuns): Pro
 async function findTask(
   { id, agents, caller }: Pick<MethodCall, 'agents' | 'caller'> & { readonly id: string },
   own: OwnRuns,
-): Promise<OwnRun> {
+): Promise<FoundTask> {
   const run = caller.isAnonymous ? null : await orNull(own.get(id))
-  if (run === null || !agents.some(({ data }) => data.id === run.agent)) throw taskNotFound()
-  return run
+  const agent = agents.find(({ data }) => data.id === run?.agent)
+  if (run === null || agent === undefined || !isLetIn(agent, caller)) throw taskNotFound()
+  return { run, agent }
 }
 
 /** The same for a context, and everything else that names none. */
@@ -185,6 +202,7 @@ function notCancelable(id: string): A2aError {
 interface Said {
   readonly witan: Witan
   readonly runId: string
+  readonly agent: PublishedAgent
 }
 
 /** Takes a message in, once for each of its ids: it begins a task, joins one, or answers what one asked. */
@@ -206,7 +224,7 @@ async function said(call: MethodCall, message: ReadMessage, contextId = newConte
       return place({ call, agent, message, witan, contextId }, noting)
     },
   )
-  return { witan, runId }
+  return { witan, runId, agent }
 }
 
 /** The chain that holds, and what its people read of it. Throws `AGENT_CHAIN_INVALID`, `CHAIN_LOOP`. */
@@ -290,7 +308,7 @@ async function liveOf({ call, agent, message, witan }: Placing): Promise<OwnRun 
   const own = witan.ownRuns
   const { caller } = call
   if (taskId !== null) {
-    const run = await findTask({ id: taskId, agents: [agent], caller }, own)
+    const { run } = await findTask({ id: taskId, agents: [agent], caller }, own)
     if (contextId !== null && contextId !== run.conversationId)
       throw invalid('`message.contextId` must be the context of the task')
     return run

@@ -2,6 +2,7 @@
 import type { PublishedAgent } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { AppOptions } from '../app-options.ts'
+import type { Auth } from '../auth.ts'
 import type { Federation } from '../federation-config.ts'
 import { nothingAt } from '../problem.ts'
 import { encodeFrame, streamResponse } from '../sse.ts'
@@ -12,6 +13,7 @@ import type { Asked, Caller, WireCredentials } from './credential.ts'
 import { noMethod, restParams, restRoute, type RestRoute } from './http-json.ts'
 import { pickAgent } from './hub.ts'
 import { idOf, readRpc } from './json-rpc.ts'
+import { letInCheck } from './let-in.ts'
 import { type MethodCall, type MethodReply, methods, takesMessage } from './methods.ts'
 import { type A2aPlace, placeOf } from './place.ts'
 import { a2aTypes, isParseError, readBody } from './rpc-body.ts'
@@ -143,20 +145,36 @@ async function run(
   const handle = methods.get(method)
   if (handle === undefined) throw new A2aError('METHOD_NOT_FOUND', `There is no method \`${shown(method)}\`.`)
   const reply = await handle(call)
-  const auth = server.credentials.recheck(request)
-  if (auth !== null) await refuseLate({ auth, request, requestOrigin: 'listed' }, since)
-  return 'value' in reply ? binding.result(reply.value) : stream(server, given, { reply, binding })
+  const auth = recheckOf(server, { request, call, agent: reply.agent })
+  await refuseLate({ auth, request, requestOrigin: 'listed' }, since)
+  return 'value' in reply ? binding.result(reply.value) : stream(server, given, { reply, binding, auth })
+}
+
+type Recheck = Pick<Auth, 'check' | 'recheckMs'>
+
+/** What checks the caller again: its key or token of this server, else whether the agent lets it in still. */
+function recheckOf(
+  { options, credentials }: A2aServer,
+  of: { readonly request: Request; readonly call: MethodCall; readonly agent: PublishedAgent | undefined },
+): Recheck {
+  const { request, call, agent } = of
+  const own = credentials.recheck(request)
+  if (own !== null) return own
+  return agent === undefined ? neverChecked : letInCheck(options, { agent, caller: call.caller, path: call.path })
 }
 
 /** A stream of frames, as long as its caller is let in. */
 function stream(
-  { options, credentials }: A2aServer,
+  { options }: A2aServer,
   { request, requestId, destroy }: A2aRequest,
-  of: { readonly reply: Extract<MethodReply, { readonly frames: unknown }>; readonly binding: Binding },
+  of: {
+    readonly reply: Extract<MethodReply, { readonly frames: unknown }>
+    readonly binding: Binding
+    readonly auth: Recheck
+  },
 ): Response {
-  const { reply, binding } = of
+  const { reply, binding, auth } = of
   const { log, stop } = options
-  const auth = credentials.recheck(request) ?? neverChecked
   const watch = whileAdmitted({ auth, request, requestOrigin: 'listed' }, stop.streams)
   async function* frames(signal: AbortSignal): AsyncGenerator<string> {
     watch.begin()
@@ -176,11 +194,11 @@ function stream(
   return response
 }
 
-/** A token of another server is short-lived, and counts for the stream that it has begun. */
+/** A method that waits for nothing: its caller was checked when it came. */
 const neverChecked = {
   recheckMs: null,
   check: async () => {
-    throw new Error('a token of another server is checked once')
+    throw new Error('this caller is checked once')
   },
 }
 

@@ -2,6 +2,7 @@
 import type { OwnRun, OwnRunFilter, OwnRuns, PublishedAgent } from '@witan/core/tooling'
 import { isWitanError } from '@witan/protocol'
 import type { Caller } from './credential.ts'
+import { isLetIn } from './let-in.ts'
 import { historyLengthAt, idAt, invalid } from './message.ts'
 import { stateOf, taskOf } from './task.ts'
 import { fieldOf, type TaskList, type WireTask } from './wire.ts'
@@ -27,7 +28,7 @@ const states: Readonly<Record<string, Pick<OwnRunFilter, 'live' | 'status'> | nu
 const mostLooked = 2_000
 
 /** Lists tasks, the latest first. An anonymous caller has none. */
-export async function listTasks({ caller, agents, params }: Listing, own: OwnRuns): Promise<TaskList> {
+export async function listTasks({ caller, agents: called, params }: Listing, own: OwnRuns): Promise<TaskList> {
   const pageSize = sizeAt(params)
   const wanted = stateAt(params)
   const after = timeAt(params)
@@ -37,7 +38,8 @@ export async function listTasks({ caller, agents, params }: Listing, own: OwnRun
   const withArtifacts = fieldOf(params, 'includeArtifacts') === true
   const filter = wanted === null ? {} : states[wanted]
   const none = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
-  if (caller.isAnonymous || filter === null || filter === undefined) return none
+  const agents = called.filter((agent) => isLetIn(agent, caller))
+  if (caller.isAnonymous || agents.length === 0 || filter === null || filter === undefined) return none
   const ids = new Set(agents.map(({ data }) => data.id))
   const [only] = agents
   const selected: OwnRunFilter = {

@@ -1,0 +1,30 @@
+/** Callers from outside: `access.call` is their only way in, and to what they began before [C31]. */
+import { mayCall, type PublishedAgent } from '@witan/core/tooling'
+import type { AppOptions } from '../app-options.ts'
+import type { Auth } from '../auth.ts'
+import { nothingAt } from '../problem.ts'
+import type { Caller } from './credential.ts'
+
+/** Streams and waiting replies are checked as often as those of a key: one ends within three seconds. */
+const recheckMs = 1_400
+
+/** Whether a caller finds its tasks at an agent. The people and programs of this server do, whomever it lets in. */
+export function isLetIn({ data }: PublishedAgent, { principal, address, isAnonymous }: Caller): boolean {
+  const isOutside = address !== null || isAnonymous
+  return !isOutside || mayCall(data.access, principal)
+}
+
+/** Checks again whether an agent lets a caller in: it throws `NOT_FOUND` once the agent does not, or is not published. */
+export function letInCheck(
+  { runtime }: Pick<AppOptions, 'runtime'>,
+  of: { readonly agent: PublishedAgent; readonly caller: Caller; readonly path: string },
+): Pick<Auth, 'recheckMs'> & { check(): Promise<Caller['principal']> } {
+  return {
+    recheckMs,
+    async check() {
+      const agent = await runtime.published.find(of.agent.address)
+      if (agent === null || !isLetIn(agent, of.caller)) throw nothingAt(of.path)
+      return of.caller.principal
+    },
+  }
+}
