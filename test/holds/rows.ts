@@ -5,6 +5,7 @@ import { calls } from './rows/calls.ts'
 import { definitions } from './rows/definitions.ts'
 import { importing } from './rows/imports.ts'
 import { pages } from './rows/pages.ts'
+import { remotes } from './rows/remotes.ts'
 import { replies } from './rows/replies.ts'
 import { servers } from './rows/server.ts'
 import { texts } from './rows/texts.ts'
@@ -14,6 +15,7 @@ import type { Row } from './support/row.ts'
 export const rows: readonly Row[] = [
   ...texts,
   ...replies,
+  ...remotes,
   ...tools,
   ...servers,
   ...calls,

@@ -48,20 +48,25 @@ export function streamOf(frames: readonly object[], breaks = false): Reply {
   return { status: 200, header: (name) => (name === 'content-type' ? 'text/event-stream' : null), body: body() }
 }
 
-export const task = (state: string, more: object = {}) => ({
-  task: { id: 't', contextId: 'c', status: { state, ...more } },
+export const task = (state: string, more: object = {}, artifacts: readonly object[] = []) => ({
+  task: { id: 't', contextId: 'c', status: { state, ...more }, artifacts },
 })
 export const bare = (state: string, more: object = {}) =>
   text({ jsonrpc: '2.0', id: 1, result: task(state, more).task })
 
 export interface Played {
   readonly saveNote?: (note: unknown) => Promise<void>
+  /** Takes the files of the answer. */
+  readonly save?: (draft: unknown) => Promise<unknown>
   readonly answers?: RemoteCall['context']['answers']
   readonly note?: unknown
   readonly isIdempotent?: boolean
 }
 
-export async function play(fetch: Fetch, { answers = [], note, isIdempotent = false, saveNote }: Played = {}) {
+export async function play(
+  fetch: Fetch,
+  { answers = [], note, isIdempotent = false, saveNote, save = async () => assert.fail('no file') }: Played = {},
+) {
   const requests: { readonly method: string; readonly params: Record<string, unknown> }[] = []
   let kept = note
   const endpoint = {
@@ -101,7 +106,7 @@ export async function play(fetch: Fetch, { answers = [], note, isIdempotent = fa
         await saveNote?.(saved)
         kept = structuredClone(saved)
       },
-      artifacts: { save: async () => assert.fail('no file'), read: async () => assert.fail('no file') },
+      artifacts: { save, read: async () => assert.fail('no file') },
     },
   } as unknown as RemoteCall)
   return { outcome, requests, note: kept }

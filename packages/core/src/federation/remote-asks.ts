@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Interruption, Question } from '@witan/protocol'
 import { questionSchema } from '@witan/protocol/schemas'
+import { jsonLength } from '../identity/json-length.ts'
 import { cutTo } from '../parameter/scrub.ts'
 import { policyAnswer } from '../interruption/policy.ts'
 import type { ResultOutcome } from '../tool/outcome.ts'
@@ -97,9 +98,15 @@ function leadsTo(url: string, domain: string): boolean {
   return protocol === 'https:' && (hostname === domain || hostname.endsWith(`.${domain}`))
 }
 
+/** The characters of JSON of what is asked; of more than people are shown, about as many. */
+function shownLength(draft: InterruptionDraft): number {
+  const length = jsonLength(draft, mostShown)
+  return length > mostShown ? length : JSON.stringify(draft).length
+}
+
 /** Throws a `TooMuchError` if it is too long for people to read. */
 function asksOf(pairs: readonly Pair[]): Asks {
-  const shown = pairs.reduce((sum, [draft]) => sum + JSON.stringify(draft).length, 0)
+  const shown = pairs.reduce((sum, [draft]) => sum + shownLength(draft), 0)
   if (shown > mostShown) throw new TooMuchError(`it asks for more than ${mostShown} characters can say`)
   return {
     drafts: pairs.map(([draft]) => draft),

@@ -1,4 +1,5 @@
 /** One call of an agent on another server: its messages, what comes back, and what is done when nothing does. */
+import { isWitanError } from '@witan/protocol'
 import { failed, pendingOn, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { RemoteCall } from '../tool/remote.ts'
 import { longestNote } from '../tool/tool.ts'
@@ -18,7 +19,7 @@ import {
   requestRemote,
   UnreachableError,
 } from './transport.ts'
-import { TooMuchError } from './too-much.ts'
+import { allowed, createAllowance, TooMuchError } from './too-much.ts'
 
 /** A message to the other server. */
 interface Message {
@@ -51,6 +52,10 @@ interface Talk {
   /** How often in a row nothing new came, and how often a message did not get there. */
   quiet: number
   failures: number
+  /** How often answers were sent again. */
+  resent: number
+  /** What it may still send. */
+  readonly allowance: ReturnType<typeof createAllowance>
 }
 
 /** Times of waiting between two requests of a task that goes on, in ms; the last one again and again. */
@@ -91,7 +96,9 @@ function begin(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoin
   const note = readNote(context.note) ?? { ...freshNote, context: before }
   const task = emptyTask(note.task)
   const heardAt = services.clock.now()
-  return { services, of, endpoint, remote: remoteOf(edge), task, note, queue: [], heardAt, quiet: 0, failures: 0 }
+  const allowance = createAllowance(() => services.clock.now())
+  const counts = { quiet: 0, failures: 0, resent: 0 }
+  return { services, of, endpoint, remote: remoteOf(edge), task, note, queue: [], heardAt, allowance, ...counts }
 }
 
 /** The first thing to do in this process. */
@@ -164,7 +171,7 @@ async function answerFrom(one: Talk, from: number): Promise<Request | Outcome> {
 
 /** Sends a request and takes what comes back, until all is known or there is more to say. */
 async function perform(one: Talk, { method, params }: Request): Promise<Ended> {
-  const { services, of, endpoint, task } = one
+  const { of, endpoint, task } = one
   const over = new AbortController()
   const signal = AbortSignal.any([of.context.signal, over.signal])
   const hasWords = () => task.id !== null && of.body.words().length > one.note.words
@@ -174,7 +181,8 @@ async function perform(one: Talk, { method, params }: Request): Promise<Ended> {
   const cancel = whenIdle(one, () => over.abort('idle'))
   try {
     const request = { method, ...(await signed(one, params)), signal }
-    for await (const frame of requestRemote(services.fetch, endpoint, request)) {
+    for await (const frame of requestRemote(fetchOf(one), endpoint, request)) {
+      one.allowance.take(0, 1)
       await take(one, frame)
       if (isSettled(one)) return 'settled'
       if (hasWords()) return 'words'
@@ -188,6 +196,14 @@ async function perform(one: Talk, { method, params }: Request): Promise<Ended> {
   } finally {
     leave()
     cancel()
+  }
+}
+
+/** Sends requests; of what comes back as much is read as the call may cost. */
+function fetchOf({ services, allowance }: Talk): RemoteServices['fetch'] {
+  return async (url, request) => {
+    const reply = await services.fetch(url, request)
+    return { ...reply, body: allowed(reply.body, allowance) }
   }
 }
 
@@ -265,8 +281,11 @@ function sendWords(one: Talk): Promise<Request> {
 
 /** Sends answers once more, under the same number. */
 async function resend(one: Talk, from: number): Promise<Request | Outcome> {
-  one.failures += 1
-  if (one.failures > mostTries) return unreachable(one, 'it does not take the answer')
+  one.resent += 1
+  if (one.resent > mostTries) {
+    abandon(one)
+    return unreachable(one, 'it does not take the answer')
+  }
   await save(one, { n: one.note.n - 1 })
   return answerFrom(one, from)
 }
@@ -278,7 +297,7 @@ async function afterFailure(one: Talk, request: Request, error: Error): Promise<
   const isLost = error instanceof UnreachableError
   if (!isBusy && !isLost) {
     if (request.method === 'subscribe') return pause(one)
-    return remoteFailed(one, error.message)
+    return isWitanError(error) ? failed(error.code, error.message) : remoteFailed(one, error.message)
   }
   if (request.message === null) return pause(one)
   const mayHaveArrived = isLost && error.mayHaveArrived

@@ -81,7 +81,7 @@ test('[D20] more than 32 MiB, and more than 10,000 parts, are refused', () => {
   }, TooMuchError)
   const many = emptyTask('t')
   assert.throws(() => {
-    for (let count = 0; count < 10_001; count += 1) takeFrame(many, piece('', false))
+    for (let count = 0; count < 10_001; count += 1) takeFrame(many, piece('', false, `a${count}`))
   }, TooMuchError)
 })
 

@@ -1,4 +1,5 @@
 /** A task on another server, as its frames tell of it. Nothing that it says is trusted: what is not understood is left out, and named. */
+import { jsonLength } from '../identity/json-length.ts'
 import { cutTo } from '../parameter/scrub.ts'
 import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
 import { TooMuchError } from './too-much.ts'
@@ -23,12 +24,19 @@ interface Shown {
   readonly restart: boolean
 }
 
-/** The most characters of texts, data and files that one task may bring. */
+/** The most characters of texts, data and files that one task may hold, with the ids of its artifacts. */
 const mostCharacters = 32 * 1024 * 1024
 /** The most characters that readers are shown anew. */
 const mostShown = 4 * mostCharacters
-/** The most artifacts and parts. */
+/** The most artifacts and parts that it may hold; pieces of one text are one part. */
 const mostParts = 10_000
+
+/** An artifact there. */
+interface RemoteArtifact {
+  readonly parts: RemotePart[]
+  /** In characters, with its id. */
+  size: number
+}
 
 /** What is known of a task. Only `takeFrame` changes it. */
 export interface RemoteTask {
@@ -45,10 +53,10 @@ export interface RemoteTask {
   isMessage: boolean
   /** The names of fields that nothing here takes. */
   readonly dropped: Set<string>
-  readonly artifacts: Map<string, RemotePart[]>
+  readonly artifacts: Map<string, RemoteArtifact>
   /** The artifact that was written to last. */
   last: string | null
-  /** Everything that came, also what took the place of something: characters and parts. And what readers were shown anew. */
+  /** What the artifacts hold: characters, and artifacts with their parts. And what readers were shown anew. */
   size: number
   count: number
   shown: number
@@ -60,7 +68,7 @@ export interface RemoteTask {
 export function emptyTask(id: string | null): RemoteTask {
   return {
     ...{ id, contextId: null, state: null, said: [], saidAs: null, usage: undefined, isMessage: false },
-    ...{ dropped: new Set<string>(), artifacts: new Map<string, RemotePart[]>() },
+    ...{ dropped: new Set<string>(), artifacts: new Map<string, RemoteArtifact>() },
     ...{ last: null, size: 0, count: 0, shown: 0, text: '' },
   }
 }
@@ -77,7 +85,7 @@ export function isAsking({ state }: RemoteTask): boolean {
 
 /** The parts of all artifacts, in the order in which those came. */
 export function partsOf({ artifacts }: RemoteTask): readonly RemotePart[] {
-  return [...artifacts.values()].flat()
+  return [...artifacts.values()].flatMap(({ parts }) => parts)
 }
 
 /**
@@ -102,7 +110,7 @@ function takeTask(known: RemoteTask, task: JsonRecord): Shown | null {
   if (!isOwn(known, task, 'id') || hasEnded(known)) return null
   noteFields(known, task, { fields: taskFields, place: 'task.' })
   known.id = textIn(task, 'id') ?? known.id
-  known.contextId = textIn(task, 'contextId') ?? known.contextId
+  known.contextId ??= textIn(task, 'contextId') ?? null
   takeMetadata(known, task)
   const artifacts = recordsIn(task, 'artifacts')
   for (const artifact of artifacts) put(known, artifact, false)
@@ -116,7 +124,7 @@ function takeMessage(known: RemoteTask, message: JsonRecord): Shown | null {
   known.isMessage = true
   known.contextId = textIn(message, 'contextId') ?? known.contextId
   known.said = partsIn(known, message)
-  known.artifacts.set('message', [...known.said])
+  keep(known, 'message', [...known.said])
   return anew(known)
 }
 
@@ -146,7 +154,7 @@ function takeArtifact(known: RemoteTask, update: JsonRecord): Shown | null {
 
 /** The whole text again, unless it is as it was. Beyond a bound readers see no more of it before the end: each time costs as much as the text is long. */
 function anew(known: RemoteTask): Shown | null {
-  known.shown += known.size
+  known.shown += known.size + known.count
   if (known.shown > mostShown) return null
   const text = textOf(partsOf(known))
   if (text === known.text) return null
@@ -163,14 +171,39 @@ function put(
   noteFields(known, artifact, { fields: artifactFields, place: 'artifact.' })
   const id = textIn(artifact, 'artifactId') ?? ''
   const parts = partsIn(known, artifact)
-  const all = isMore ? (known.artifacts.get(id) ?? []) : []
+  known.last = id
+  const before = isMore ? known.artifacts.get(id) : undefined
+  if (before === undefined) {
+    keep(known, id, parts)
+    return { parts, isJoined: false }
+  }
+  const all = before.parts
   const [last, [first, ...rest]] = [all.at(-1), parts]
   const isJoined = last?.kind === 'text' && first?.kind === 'text'
   if (isJoined) all.splice(-1, 1, { kind: 'text', text: last.text + first.text }, ...rest)
   else all.push(...parts)
-  known.artifacts.set(id, all)
-  known.last = id
+  const size = sizeOfAll(parts)
+  before.size += size
+  grow(known, size, isJoined ? parts.length - 1 : parts.length)
   return { parts, isJoined }
+}
+
+/** Keeps an artifact, in the place of one with the same id. */
+function keep(known: RemoteTask, id: string, parts: RemotePart[]): void {
+  const before = known.artifacts.get(id)
+  const size = id.length + sizeOfAll(parts)
+  grow(known, size - (before?.size ?? 0), 1 + parts.length - (before === undefined ? 0 : 1 + before.parts.length))
+  known.artifacts.set(id, { parts, size })
+}
+
+function grow(known: RemoteTask, characters: number, parts: number): void {
+  known.size += characters
+  known.count += parts
+  if (known.size > mostCharacters || known.count > mostParts) throw new TooMuchError()
+}
+
+function sizeOfAll(parts: readonly RemotePart[]): number {
+  return parts.reduce((sum, part) => sum + sizeOf(part), 0)
 }
 
 function partsIn(known: RemoteTask, of: JsonRecord): RemotePart[] {
@@ -179,10 +212,8 @@ function partsIn(known: RemoteTask, of: JsonRecord): RemotePart[] {
     noteFields(known, part, { fields: partFields, place: 'part.' })
     const read = partOf(part)
     if (read === null) continue
-    known.count += 1
-    known.size += sizeOf(read)
-    if (known.size > mostCharacters || known.count > mostParts) throw new TooMuchError()
     parts.push(read)
+    if (parts.length > mostParts) throw new TooMuchError()
   }
   return parts
 }
@@ -202,8 +233,10 @@ function noteFields(
   of: JsonRecord,
   { fields, place }: { readonly fields: ReadonlySet<string>; readonly place: string },
 ): void {
-  if (dropped.size >= mostNamed) return
-  for (const name of Object.keys(of)) if (!fields.has(name)) dropped.add(place + cutTo(name, 60))
+  for (const name of Object.keys(of)) {
+    if (dropped.size >= mostNamed) return
+    if (!fields.has(name)) dropped.add(place + cutTo(name, 60))
+  }
 }
 
 /** At most so many fields are named. */
@@ -257,7 +290,7 @@ function partOf(part: JsonRecord): RemotePart | null {
 
 function sizeOf(part: RemotePart): number {
   if (part.kind === 'text') return part.text.length
-  return part.kind === 'raw' ? part.raw.length : JSON.stringify(part.data).length
+  return part.kind === 'raw' ? part.raw.length : jsonLength(part.data)
 }
 
 /** The texts among parts, each on a line of its own. */

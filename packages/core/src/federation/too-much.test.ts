@@ -1,6 +1,7 @@
 /** Other servers that send or ask more than is taken; and faults of our own, which are none of theirs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { WitanError } from '@witan/protocol'
 import { bare, failureOf, inTurn, methodsOf, play, streamOf, task } from '../../../../test/support/remote-call.ts'
 import { readNote } from './remote-note.ts'
 
@@ -79,4 +80,32 @@ test('what breaks here is no failure of the other server', async () => {
     ),
   )
   for (const call of calls) await assert.rejects(call, /the store is away/)
+})
+
+const file = (name: string) => ({ raw: Buffer.from(name).toString('base64'), filename: name, mediaType: 'text/plain' })
+const filled = (count: number) =>
+  task('TASK_STATE_COMPLETED', {}, [
+    { artifactId: 'a', parts: Array.from({ length: count }, (_, at) => file(`${at}.txt`)) },
+  ])
+
+test('[D20] a hundred files of a task are stored, and that there were more is named', async () => {
+  let saved = 0
+  const save = async () => {
+    saved += 1
+  }
+  const { outcome } = await play(
+    inTurn(() => streamOf([filled(3_000)])),
+    { save },
+  )
+  assert.equal(saved, 100)
+  assert.match((outcome.kind === 'result' && outcome.notice?.detail) || '', /part\.raw/)
+})
+
+test('a file that our store cannot take breaks the call, and one that is unfit is left out', async () => {
+  const fetch = () => inTurn(() => streamOf([filled(1)]))
+  const away = async () => assert.fail('the store is away')
+  await assert.rejects(play(fetch(), { save: away }), /the store is away/)
+  const unfit = async () => Promise.reject(new WitanError('BODY_INVALID', 'no name'))
+  const { outcome } = await play(fetch(), { save: unfit })
+  assert.match((outcome.kind === 'result' && outcome.notice?.detail) || '', /part\.raw/)
 })

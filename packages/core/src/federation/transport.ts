@@ -1,6 +1,7 @@
 /** Sends A2A 1.0 requests to another server, in the binding that its card names. */
 import { isWitanError } from '@witan/protocol'
 import { readJson } from '@witan/protocol/schemas'
+import { pause } from '../identity/turn.ts'
 import { bodyText, eventData } from './event-stream.ts'
 import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
 import { TooMuchError } from './too-much.ts'
@@ -106,8 +107,16 @@ export async function* requestRemote(
   const reply = await fetch(addressOf(endpoint, request), httpRequest(endpoint, request))
   const isStream = reply.header('content-type')?.startsWith('text/event-stream') === true
   try {
-    if (!isStream) return yield resultIn(endpoint, reply.status, await bodyText(reply.body, mostBytes))
-    for await (const data of eventData(reply.body, mostBytes)) yield resultIn(endpoint, reply.status, data)
+    if (!isStream) {
+      const text = await bodyText(reply.body, mostBytes)
+      await pause()
+      return yield resultIn(endpoint, reply.status, text)
+    }
+    for await (const data of eventData(reply.body, mostBytes)) {
+      // Putting a long text together has taken its turn.
+      await pause()
+      yield resultIn(endpoint, reply.status, data)
+    }
   } catch (error) {
     if (error instanceof TooMuchError || isRequestError(error)) throw error
     throw new UnreachableError('the connection broke', true, error)
