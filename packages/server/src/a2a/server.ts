@@ -246,12 +246,12 @@ function idIn(message: unknown): string | null {
   return typeof id === 'string' && id !== '' ? id : null
 }
 
-/** Without a version a request means 0.3, which this server does not speak. */
+/** Without a version a request means 0.3, which this server does not speak. A patch number does not count [A2A §3.6]. */
 function checkVersion(request: Request): void {
   const header = request.headers.get('a2a-version')
   const query = new URL(request.url).searchParams
   const version = (header ?? query.get('A2A-Version') ?? query.get('a2a-version') ?? '').trim()
-  if (version === '1.0') return
+  if (/^1\.0(?:\.\d{1,9})?$/.test(version)) return
   const got = version === '' ? 'none, which means 0.3' : `\`${shown(version)}\``
   throw new A2aError('VERSION_NOT_SUPPORTED', `This agent speaks A2A 1.0; \`A2A-Version\` names ${got}.`)
 }
