@@ -22,10 +22,11 @@ export function approvalAnswer(said: string): InterruptionAnswer | null | undefi
   return typeof args === 'object' && args !== null ? { answer: { decision: 'approved', arguments: args } } : undefined
 }
 
-/** `n` declines, a JSON object is the resolution; an empty line is no answer, and anything else is not understood. */
+/** `y` accepts, `n` declines, a JSON object is the resolution; an empty line is no answer, and anything else is not understood. */
 export function policyAnswer(said: string): InterruptionAnswer | null | undefined {
   const text = said.trim()
   if (text === '') return null
+  if (/^(?:y|yes)$/i.test(text)) return { answer: { resolution: {} } }
   if (/^(?:n|no)$/i.test(text)) return { answer: { decision: 'declined' } }
   const resolution = textOrJson(text)
   return typeof resolution === 'object' && resolution !== null ? { answer: { resolution } } : undefined

@@ -44,6 +44,7 @@ test('an option is chosen by number, id or label, and words are words where they
 })
 
 test('a policy is resolved or declined', () => {
+  assert.deepEqual(policyAnswer('y'), { answer: { resolution: {} } })
   assert.deepEqual(policyAnswer('{"paid":true}'), { answer: { resolution: { paid: true } } })
   assert.deepEqual(policyAnswer('n'), { answer: { decision: 'declined' } })
   assert.equal(policyAnswer('maybe'), undefined)

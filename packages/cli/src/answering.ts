@@ -86,7 +86,7 @@ async function answerOf(dialogue: Dialogue, open: Interruption): Promise<Interru
     return understood(dialogue, 'Your reply; an empty line leaves it open.', (said) =>
       said.trim() === '' ? null : { answer: said.trim() },
     )
-  return understood(dialogue, '{…} resolves it, n declines, an empty line leaves it open.', policyAnswer)
+  return understood(dialogue, 'y accepts, {…} resolves it with data, n declines; empty: later.', policyAnswer)
 }
 
 type Reader = (said: string) => InterruptionAnswer | null | undefined

@@ -8,7 +8,7 @@ import { eventsSince, settle } from './settling.ts'
 import { printSpoken } from './speaking.ts'
 import { comeBack, type Stage } from './stage.ts'
 import { columnsOf, print, printJsonLine, printProse } from './terminal.ts'
-import { answerCommand, askedLines } from './interruption-lines.ts'
+import { answerCommand, wholeLines } from './interruption-lines.ts'
 import { compact, waitsPhrase } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
 import { createRunView } from './tree/view.ts'
@@ -93,13 +93,12 @@ function exitOf(result: RunResult): ExitCode {
 function printWaiting(stage: Stage, result: RunResult): void {
   const { terminal, connection } = stage
   for (const open of result.interruptions) {
-    const [, , ...asked] = askedLines(open)
     print(terminal, [
       { text: '◆ ', tone: 'wait' },
       { text: open.path, tone: 'strong' },
       { text: ` ${waitsPhrase(open.addressee)}`, tone: 'wait' },
     ])
-    for (const line of asked) printProse(terminal, [{ text: '  ', tone: 'plain' }, ...line], { indent: 6 })
+    for (const line of wholeLines(open)) printProse(terminal, [{ text: '  ', tone: 'plain' }, ...line], { indent: 6 })
     const how = connection.lasts ? `${answerCommand(open)}${connection.options}` : ''
     if (how !== '') print(terminal, [{ text: `    ${how}`, tone: 'faint' }])
   }

@@ -26,6 +26,7 @@ function whatFor(open: Interruption): Span[] {
   if (open.kind === 'approval') return [plain(' wants to call '), strong(oneLine(open.tool))]
   if (open.kind === 'question') return [plain(open.questions.length === 1 ? ' has a question' : ' has questions')]
   if (open.kind === 'message') return [plain(' writes')]
+  if (open.issuer === open.agent) return [plain(' has a condition')]
   return [plain(' passes on a condition of '), strong(oneLine(open.issuer))]
 }
 
@@ -36,6 +37,11 @@ function promptLines(open: Interruption): Line[] {
   return open.questions.length === 1
     ? []
     : open.questions.map(({ id, text }) => [faint(`  ${id}  `), plain(oneLine(text))])
+}
+
+/** What is asked in full, without who asks: for a pipe, where nobody is asked one question after the other. */
+export function wholeLines(open: Interruption): Line[] {
+  return open.kind === 'question' ? open.questions.flatMap(questionLines) : promptLines(open)
 }
 
 /** A question with its options, numbered. */
@@ -78,7 +84,7 @@ export function answerCommand(open: Interruption): string {
   const command = `witan interruptions answer ${shellWord(open.id)}`
   if (open.kind === 'approval') return `${command} --approve | --deny`
   if (open.kind === 'question') return `${command} ${open.questions.map(choiceWords).join(' ')}`
-  if (open.kind === 'policy') return `${command} --value '{"resolution": {…}}' | --deny`
+  if (open.kind === 'policy') return `${command} --approve | --value '{"resolution": {…}}' | --deny`
   return `${command} "…"`
 }
 

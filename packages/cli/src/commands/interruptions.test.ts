@@ -53,6 +53,11 @@ describe('what waits, from the command line', () => {
     assert.equal(wrong.code, 2)
   })
 
+  test('a question that waits is printed in full, although nobody can be asked', async () => {
+    const { out } = await waiting('choose')
+    assert.match(out, /waits for an answer\n {4}Which colour\?\n {4}1 /)
+  })
+
   test('the very same answer may be given again, another one may not', async () => {
     for (const [prompt, words, other] of [
       ['pay', ['--approve'], ['--deny']],

@@ -40,8 +40,8 @@ export const interruptionCommands: readonly Command[] = [
     summary: 'Answer an interruption; its run goes on. Without an answer the terminal asks for it.',
     operands: [{ name: 'ID' }, { name: 'TEXT', optional: true }],
     options: {
-      approve: { help: 'Approve the call.' },
-      deny: { help: 'Deny the call, or decline the policy.' },
+      approve: { help: 'Approve the call, or accept the condition.' },
+      deny: { help: 'Deny the call, or decline the condition.' },
       arguments: { value: 'JSON', help: 'Approve with these arguments instead.' },
       reason: { value: 'TEXT', help: 'The reason; if a call is denied, the model reads it.' },
       choose: {
@@ -154,11 +154,20 @@ async function bodyOf(
 function formed(given: Given, open: Interruption, words: string | undefined): InterruptionAnswer {
   if (open.kind === 'approval') return decided(given)
   if (open.kind === 'question') return { answer: choices(given, open.questions, words) }
-  if (open.kind === 'policy' && given.has('deny')) return { answer: { decision: 'declined' } }
+  if (open.kind === 'policy') return { answer: conditionAnswer(given, open, words) }
   const text = words ?? given.text('text')
   if (text === undefined) throw new UsageError(`That does not answer a ${open.kind}.`, `Write: ${answerCommand(open)}`)
-  if (open.kind === 'message') return { answer: text }
-  return { answer: open.kind === 'policy' ? { resolution: textOrJson(text) } : textOrJson(text) }
+  return { answer: open.kind === 'message' ? text : textOrJson(text) }
+}
+
+/** A condition is accepted as it is, resolved with data, or declined. */
+function conditionAnswer(given: Given, open: Interruption, words: string | undefined): unknown {
+  const said = words ?? given.text('text')
+  const accepts = given.has('approve') || said !== undefined
+  if (accepts === given.has('deny'))
+    throw new UsageError('A condition is either accepted or declined.', `Write: ${answerCommand(open)}`)
+  if (!accepts) return { decision: 'declined' }
+  return { resolution: said === undefined ? {} : textOrJson(said) }
 }
 
 function decided(given: Given): InterruptionAnswer {

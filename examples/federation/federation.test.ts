@@ -1,0 +1,88 @@
+/** The example as a person meets it: one command, on free ports, and then its log. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const bin = here('../../packages/cli/bin/witan.js')
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((done) => server.once('listening', done))
+  const { port } = server.address() as AddressInfo
+  await new Promise((done) => server.close(done))
+  return port
+}
+
+describe('two servers and an agent of other software', () => {
+  let folder = ''
+  let env: NodeJS.ProcessEnv
+  const run = (...words: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
+    new Promise((resolve) => {
+      const all = ['--no-warnings', '--conditions=witan-source', ...words]
+      execFile(process.execPath, all, { cwd: folder, env }, (error, out, err) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+      )
+    })
+  const witan = (server: string, ...words: readonly string[]) =>
+    run(bin, ...words, '--config', here(`./${server}.config.ts`))
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'witan-federation-'))
+    const ports = await Promise.all([0, 1, 2].map(freePort))
+    const ours = { FEDERATION_PORTS: ports.join(), FEDERATION_FOLDER: folder, FEDERATION_PACE_MS: '0' }
+    env = { PATH: process.env['PATH'], ...ours }
+  })
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  test('one command starts all, and a question and a price of other servers reach the person', async () => {
+    const { code, out, err } = await run(here('./start.ts'))
+    assert.deepEqual([code, err], [0, ''], out)
+    for (const line of [
+      /◆ trains waits for an answer\n {4}First or second class\?\n {4}1 First, 71\.00 EUR {2}first\n/,
+      /◆ hotel waits for an answer\n {4}kind {5}payment_required\n/,
+      /answered {2}policy hotel/,
+      /answered {2}question trains/,
+      /├─ ✓ trains .*\n│ {2}└─ The train leaves Graz at 08:26 .*second class, 41\.00 EUR\.\n└─ ✓ hotel/,
+      /! REMOTE_UNSIGNED: The card of https:\/\/hotel\.travel\.test/,
+      /\n- The train leaves Graz .*\n- Room 12 is yours for Thursday night\.\n/,
+      /What the agency has of it.*✓ timetable .*✓ ask_question/s,
+    ])
+      assert.match(out, line)
+  })
+
+  test('the price stands in the log for a person, and in no words that a model reads', async () => {
+    const { out } = await witan('office', 'conversations', 'list', '--json')
+    const { out: log } = await witan('office', 'conversations', 'export', JSON.parse(out.split('\n')[0] ?? '').id)
+    const entries = log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).entry)
+    const priced = entries.filter((entry) => JSON.stringify(entry ?? null).includes('3.00 EUR'))
+    assert.deepEqual(
+      priced.map(({ type }) => type),
+      ['policy_required'],
+    )
+  })
+
+  test('there is nothing to say against its agents', async () => {
+    for (const server of ['office', 'travel'])
+      assert.match((await witan(server, 'check')).out, /0 errors, 0 warnings/, server)
+  })
+
+  test('a port that is taken is named', async () => {
+    const [port = 0] = (env['FEDERATION_PORTS'] ?? '').split(',').map(Number).slice(2)
+    const taken = createServer().listen(port, '127.0.0.1')
+    await new Promise((done) => taken.once('listening', done))
+    const { code, err } = await run(here('./start.ts'))
+    await new Promise((done) => taken.close(done))
+    assert.equal(code, 1)
+    assert.match(err, new RegExp(`${port}.*FEDERATION_PORTS`))
+  })
+})
