@@ -17,6 +17,7 @@ export type {
   ExchangeMessage,
   ExchangeStanding,
   IncomingCall,
+  ProvenEvidence,
   KeptParts,
   LoggedToolCall,
   MessageBody,

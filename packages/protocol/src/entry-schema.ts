@@ -76,6 +76,9 @@ const agentStart = object({
       assumed: z.literal(true).optional(),
     }).optional(),
     mentionRelay: z.literal('inline').optional(),
+    evidence: z
+      .array(object({ subject: text, onBehalfOf: texts, issuer: text, digest: text, expiresAt: z.number() }))
+      .optional(),
   }).optional(),
   background: object({
     ...{ modelCalls: count, iterations: count.nullable(), tokens: count.nullable() },

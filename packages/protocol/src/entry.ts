@@ -124,12 +124,25 @@ export interface AgentChain {
   /** Set if an agent called without a chain: it counts as the first hop, and no model is told [M35, M37]. */
   readonly assumed?: true
 }
+/** What accepted evidence proved as a run began: whom it is about, and for whom that one acts. Nothing of its proof is kept [M22]. */
+export interface ProvenEvidence {
+  readonly subject: string
+  /** The immediate principal first, the origin last. */
+  readonly onBehalfOf: readonly string[]
+  readonly issuer: string
+  /** `sha256:` and the digest of its canonical JSON. */
+  readonly digest: string
+  /** In ms. */
+  readonly expiresAt: number
+}
 /** How a run came from outside, over A2A. */
 export interface IncomingCall {
   /** Absent for a person, who has no chain. */
   readonly chain?: AgentChain
   /** Set if the caller routes a mention at the beginning of the answer [M13]. */
   readonly mentionRelay?: 'inline'
+  /** What its evidence proved; absent if it came with none that is trusted. */
+  readonly evidence?: readonly ProvenEvidence[]
 }
 /** An agent call begins. `parameters` holds only what its model may see; `generated` holds what the parent's model supplied. */
 export interface AgentStartBody {

@@ -2,8 +2,11 @@
 import { createHash } from 'node:crypto'
 import { addressOf } from '@witan/protocol/names'
 import { nextHop } from '../identity/chain.ts'
+import { leadingEvidence, onBehalfOf } from '../identity/on-behalf-of.ts'
+import { remoteOf } from '../agent/remote-agent.ts'
 import type { RemoteLink } from '../tool/remote.ts'
 import type { Caller } from '../tool/tool.ts'
+import { identityExtension, mintEvidence } from './mint-evidence.ts'
 import type { OwnKeys } from './own-keys.ts'
 import type { RemoteServices } from './remote-services.ts'
 
@@ -26,13 +29,20 @@ const lifeSeconds = 300
 
 /** Makes the credentials of messages: a token of this server's own key, or for a server that is known by its card what the environment has. */
 export function createCredentials(options: CredentialOptions): RemoteServices['sign'] {
-  return async ({ edge, from, database, caller, messageId }) => {
-    const sender = senderOf(from, options.domainOf(database))
+  return async ({ edge, from, database, caller, messageId, isMessage, contextId }) => {
+    const domain = options.domainOf(database) ?? 'invalid'
+    const sender = senderOf(from, domain)
     const hop = nextHop(caller?.principal.incoming?.chain ?? null, options.maxHops) ?? { hop: 1, maxHops: 1 }
     const chain = { hop: hop.hop, max_hops: hop.maxHops, is_final: hop.hop >= hop.maxHops }
     const capabilities = { mention_relay: { kind: edge.mentionRelay } }
-    const metadata = { mentionable: { agent_chain: chain, recipient_capabilities: capabilities } }
-    const shared = { metadata, extensions: [chainExtension] }
+    const of = { sender, domain, audience: remoteOf(edge), messageId, thread: contextId }
+    const isSaid = isMessage && caller !== null && saysForWhom(edge)
+    const evidence = isSaid ? await evidenceOf(options, caller, of) : []
+    const carried = evidence.length === 0 ? {} : { identity_evidence: evidence }
+    const shared = {
+      metadata: { mentionable: { agent_chain: chain, recipient_capabilities: capabilities, ...carried } },
+      extensions: [chainExtension, ...(evidence.length === 0 ? [] : [identityExtension])],
+    }
     if (edge.address === undefined) {
       const { bearerEnv } = edge
       return { ...shared, bearer: bearerEnv === undefined ? null : (options.variables[bearerEnv] ?? null) }
@@ -44,8 +54,36 @@ export function createCredentials(options: CredentialOptions): RemoteServices['s
 }
 
 /** The address of the agent that calls: its own, or else its id at the domain of its database. */
-function senderOf({ id, address }: RemoteLink['from'], domain: string | null): string {
-  return address ?? addressOf(id, domain ?? 'invalid').text
+function senderOf({ id, address }: RemoteLink['from'], domain: string): string {
+  return address ?? addressOf(id, domain).text
+}
+
+/** Whether the other server learns for whom it is called. One that is known by its card alone does only where its edge says so. */
+function saysForWhom({ onBehalfOf: isSaid, address }: RemoteLink['edge']): boolean {
+  return isSaid ?? address !== undefined
+}
+
+interface EvidenceOf {
+  readonly sender: string
+  readonly domain: string
+  readonly audience: string
+  readonly messageId: string
+  readonly thread: string | null
+}
+
+/** One piece of evidence of our own: that of others goes no further. None is made from evidence that has expired [E69, M31]. */
+async function evidenceOf(
+  { keys, now }: CredentialOptions,
+  { principal }: Caller,
+  { sender, domain, ...of }: EvidenceOf,
+): Promise<readonly object[]> {
+  const leading = leadingEvidence(principal)
+  const at = now()
+  if (leading !== null && leading.expiresAt <= at) return []
+  const [key] = await keys.list()
+  if (key === undefined) throw new Error('this server has no key')
+  const content = { subject: sender, onBehalfOf: onBehalfOf(principal, domain), digest: leading?.digest ?? null, ...of }
+  return [mintEvidence(key, content, at)]
 }
 
 /** The path of a call up to its sender, and the id that the first server gave the chain. */

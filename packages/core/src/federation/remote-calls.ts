@@ -43,7 +43,15 @@ async function stop(
   try {
     const found = await services.find(edge, database, signal)
     if (!found.ok) return
-    const message = { edge, from, database, caller: null, messageId: services.newId(), contextId: null }
+    const message = {
+      edge,
+      from,
+      database,
+      caller: null,
+      messageId: services.newId(),
+      isMessage: false,
+      contextId: null,
+    }
     const { bearer, extensions } = await services.sign(message)
     const request = { method: 'cancel' as const, params: { id }, bearer, extensions, signal }
     for await (const _ of requestRemote(services.fetch, found.endpoint, request)) return

@@ -22,6 +22,8 @@ interface SignedMessage extends RemoteLink {
   /** The call of the agent elsewhere; null for a request that only stops a task. */
   readonly caller: Caller | null
   readonly messageId: string
+  /** False for a request that only reads or stops a task: it says nothing of for whom it is made. */
+  readonly isMessage: boolean
   readonly contextId: string | null
 }
 

@@ -227,7 +227,8 @@ async function signed(one: Talk, params: JsonRecord): Promise<Omit<A2aRequest, '
   const message = params['message'] as (JsonRecord & { readonly metadata: JsonRecord }) | undefined
   const messageId = textIn(message, 'messageId') ?? services.newId()
   const { database } = context.caller
-  const about = { edge, from, database, caller: context.caller, messageId, contextId: note.context }
+  const isMessage = message !== undefined
+  const about = { edge, from, database, caller: context.caller, messageId, isMessage, contextId: note.context }
   const { bearer, metadata, extensions } = await services.sign(about)
   if (message === undefined) return { params, bearer, extensions }
   const named = extensions.length > 0 ? { extensions } : {}
