@@ -3,6 +3,7 @@ import { appends } from './rows/appends.ts'
 import { audits } from './rows/audits.ts'
 import { calls } from './rows/calls.ts'
 import { definitions } from './rows/definitions.ts'
+import { failures } from './rows/failures.ts'
 import { importing } from './rows/imports.ts'
 import { pages } from './rows/pages.ts'
 import { remotes } from './rows/remotes.ts'
@@ -17,6 +18,7 @@ export const rows: readonly Row[] = [
   ...replies,
   ...remotes,
   ...tools,
+  ...failures,
   ...servers,
   ...calls,
   ...definitions,

@@ -26,6 +26,15 @@ export async function runByPieces<Result>(work: Pausable<Result>): Promise<Resul
   }
 }
 
+/** Does work of a run at once, where nothing can wait for it. Its pieces are counted, so that what the run does next may wait. */
+export function runAtOnce<Result>(work: Pausable<Result>): Result {
+  for (;;) {
+    const piece = work.next()
+    if (piece.done === true) return piece.value
+    countWork(pieceUnits)
+  }
+}
+
 /** Does the work without a pause: for small work, or if nothing else may happen meanwhile. */
 export function runWithoutPause<Result>(work: Pausable<Result>): Result {
   for (;;) {

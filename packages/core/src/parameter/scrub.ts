@@ -3,7 +3,7 @@
  * C17].
  */
 import type { Parameter } from '@witan/protocol'
-import { type Pausable, runByPieces, runWithoutPause } from '../identity/pausable.ts'
+import { type Pausable, runAtOnce, runByPieces, runWithoutPause } from '../identity/pausable.ts'
 import { type Automaton, building } from './automaton.ts'
 import type { Bound } from './parameter.ts'
 import { createPieceScrubber, type PieceScrubber } from './scrub-pieces.ts'
@@ -95,7 +95,7 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
     return waiting
   }
   const known = new Map<string, string>()
-  const scrub = (text: string) => (known.size === 0 ? undefined : known.get(text)) ?? runWithoutPause(scrubbing(text))
+  const scrub = (text: string) => (known.size === 0 ? undefined : known.get(text)) ?? runAtOnce(scrubbing(text))
   const more = {
     prepared,
     async remember(text: string) {

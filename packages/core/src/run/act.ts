@@ -256,15 +256,18 @@ async function outcomeOf(
   try {
     const running = run()
     const outcome = running instanceof Promise ? await orAborted(running, signal) : running
-    // What many tools return at once is recorded, stored and read over as many turns as it takes.
-    if (outcome.kind === 'result') countWork(jsonLength(outcome.value))
+    // What many tools return or throw at once is recorded, stored and read over as many turns as it takes.
+    if (outcome.kind === 'result') countWork(jsonLength(outcome.value) + (outcome.failure?.detail.length ?? 0))
     if (isWorkSpent()) await nextTurn()
     return outcome.kind === 'transfer' ? failed('TOOL_FAILED', `\`${name}\` gave no result`) : outcome
   } catch (error) {
     if (isAbandoned(signal)) return failed('RUN_CANCELLED', `\`${name}\` was stopped.`)
     if (signal.aborted) return failed('TOOL_TIMEOUT', `\`${name}\` took longer than ${timeoutMs} ms and was stopped.`)
     const code = error instanceof ModelCallError ? 'MODEL_CALL_FAILED' : 'TOOL_FAILED'
-    return failed(code, `\`${name}\` failed: ${reasonOf(error, 'unknown trouble')}`)
+    const why = reasonOf(error, 'unknown trouble')
+    countWork(why.length)
+    if (isWorkSpent()) await nextTurn()
+    return failed(code, `\`${name}\` failed: ${why}`)
   } finally {
     clearTimeout(timer)
   }
