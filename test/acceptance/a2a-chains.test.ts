@@ -1,6 +1,8 @@
 /** Agents of other servers as callers: who is let in, which chain holds, what models read of it, and what such a caller never reaches. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { createConversationFold } from '@witan/client'
+import type { AnyEvent, Interruption, RunState } from '@witan/protocol'
 import {
   type A2aClient,
   type A2aMessage,
@@ -32,10 +34,13 @@ before(async () => {
     }),
   })
   const access = { call: ['@*@a.test'] }
+  const users = [{ id: 'anna', name: 'Anna', roles: [], channel: 'inbox' }]
   await stage.save(
     agent('docs', { address: 'docs', access, subAgents: [sub('helper'), sub('digger', { blocking: 'never' })] }),
     agent('helper'),
     agent('digger'),
+    agent('asking', { address: 'asking', access, users, subAgents: [sub('later', { blocking: 'never' })] }),
+    agent('later', { users }),
     agent('closed', { address: 'closed' }),
     agent('staff', { address: 'staff', access: { call: ['role:run', 'user:a'] } }),
     agent('only', { address: 'only', access: { call: ['@b@a.test'] } }),
@@ -223,6 +228,38 @@ describe('the chain that comes in', () => {
       [0, 1].map(() => ({ address: '@a@a.test', hop: 2 })),
       'its people see who called',
     )
+  })
+
+  test('events, tree, client and inbox say who called, also of what a task of the run asks', async () => {
+    const ask = { name: 'ask_user', args: { to: 'anna', message: 'Which shelf?' } }
+    next('asking', { calls: [ask, { name: 'later', args: { message: 'look' } }] }, { text: 'done' })
+    next('later', { calls: [ask] }, { text: 'found' })
+    const sent = withChain('x', chainOf(2, 4))
+    const task = await calling('asking').send(sent, { returnImmediately: true })
+    const caller = { address: '@a@a.test', hop: 2 }
+    const open = await until(
+      async () =>
+        (await stage.witan.call<{ items: Interruption[] }>('GET', '/api/v1/interruptions')).body.items.filter(
+          ({ conversationId }) => conversationId === task.contextId,
+        ),
+      (found) => found.length === 2,
+    )
+    assert.deepEqual(
+      open.map((one) => one.caller),
+      [caller, caller],
+    )
+    const events = await stage.events(task.contextId)
+    const fold = createConversationFold()
+    for (const event of events) fold.take(event as unknown as AnyEvent)
+    assert.deepEqual(fold.view.calls.get(task.id)?.caller, caller)
+    assert.deepEqual(
+      [...fold.view.open.values()].map((one) => one.caller),
+      [caller, caller],
+    )
+    const run = await stage.witan.call<RunState>('GET', `/api/v1/runs/${task.id}`)
+    assert.deepEqual(run.body.tree.caller, caller)
+    const log = JSON.stringify(events)
+    assert.ok(!log.includes('"principal"') && !log.includes('maxHops'), 'no more of the principal than its address')
   })
 
   test('[M06] [M07] [M11] [E31] our ceiling lowers it, and the last hop is told to conclude', async () => {

@@ -1,7 +1,10 @@
 /** Interruptions as lines of a terminal. */
 import type { Interruption, Question } from '@witan/protocol'
+import { type Condition, conditionOf } from '@witan/protocol/condition'
 import { shownText } from '@witan/protocol/shown'
+import { authorKindOf } from '@witan/protocol/entries'
 import type { Line, Span } from './tree/lines.ts'
+import { callerWords } from './tree/naming.ts'
 import { compact } from './tree/phrase.ts'
 import { shellWord } from './shell-word.ts'
 import { oneLine, textWidth } from './tree/width.ts'
@@ -16,6 +19,7 @@ export function askedLines(open: Interruption): Line[] {
     { text: '◆ ', tone: 'wait' },
     strong(oneLine(open.agent)),
     ...whatFor(open),
+    ...callerSpans(open),
     faint(`  ${oneLine(open.path)}${open.addressee === null ? '' : `  for ${oneLine(open.addressee)}`}`),
   ]
   return [[], head, ...promptLines(open)]
@@ -30,9 +34,20 @@ function whatFor(open: Interruption): Span[] {
   return [plain(' passes on a condition of '), strong(oneLine(open.issuer))]
 }
 
+/** Who called from another server. */
+function callerSpans({ caller }: Interruption): Span[] {
+  return caller === undefined ? [] : [faint(`  ${callerWords(caller)}`)]
+}
+
+/** Where it waits, in a list: below whom, which address asks, and who called. */
+export function askedPlace({ path, agent, caller }: Interruption): string {
+  const asks = authorKindOf(agent) === 'remote' ? oneLine(agent) : ''
+  return [oneLine(path), asks, callerWords(caller)].filter((words) => words !== '').join(' ')
+}
+
 function promptLines(open: Interruption): Line[] {
-  if (open.kind === 'action' || open.kind === 'approval') return fieldLines(open.arguments)
-  if (open.kind === 'policy') return fieldLines(open.policy)
+  if (open.kind === 'action' || open.kind === 'approval') return fieldLines(Object.entries(open.arguments))
+  if (open.kind === 'policy') return conditionLines(conditionOf(open.policy))
   if (open.kind === 'message') return textLines(open.prompt)
   return open.questions.length === 1
     ? []
@@ -42,6 +57,14 @@ function promptLines(open: Interruption): Line[] {
 /** What is asked in full, without who asks: for a pipe, where nobody is asked one question after the other. */
 export function wholeLines(open: Interruption): Line[] {
   return open.kind === 'question' ? open.questions.flatMap(questionLines) : promptLines(open)
+}
+
+/** The issuer's words, and below them what else it says. Nothing of it is opened. */
+function conditionLines({ title, message, kind, url, actionLabel, code, retryAfterSeconds, rest }: Condition): Line[] {
+  const words = [title, message].flatMap((text) => (text === null || text === '' ? [] : textLines(text)))
+  const known = { kind, code, label: actionLabel, address: url, retryAfterSeconds }
+  const given = Object.entries(known).filter(([, value]) => value !== null)
+  return [...words, ...fieldLines([...given, ...Object.entries(rest)])]
 }
 
 /** A question with its options, numbered. */
@@ -61,8 +84,8 @@ function textLines(text: string): Line[] {
 const widestName = 40
 
 /** Names and values below each other; the values of an approval are not cut. */
-function fieldLines(fields: Readonly<Record<string, unknown>>): Line[] {
-  const named = Object.entries(fields).map(([name, value]) => [oneLine(name), value] as const)
+function fieldLines(fields: readonly (readonly [string, unknown])[]): Line[] {
+  const named = fields.map(([name, value]) => [oneLine(name), value] as const)
   const width = named.reduce((most, [name]) => Math.max(most, textWidth(name)), 0)
   return named.map(([name, value]): Line => {
     const gap = ' '.repeat(Math.min(widestName, width) - Math.min(widestName, textWidth(name)) + 2)
@@ -76,7 +99,9 @@ export function askedPhrase(open: Interruption): string {
   if (open.kind === 'approval') return `${oneLine(open.tool)} ${compact(open.arguments)}`
   if (open.kind === 'question') return open.questions.map(({ text }) => oneLine(text)).join(' · ')
   if (open.kind === 'message') return oneLine(open.prompt)
-  return `${oneLine(open.issuer)} ${compact(open.policy)}`
+  const { kind, title, message } = conditionOf(open.policy)
+  const words = oneLine(title ?? message)
+  return `${oneLine(kind)} of ${oneLine(open.issuer)}${words === '' ? '' : `: ${words}`}`
 }
 
 /** How it is answered by a command of its own. */

@@ -6,7 +6,7 @@ import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, Person
 import type { Writable } from '@witan/protocol/entries'
 import { type Call, newCall } from './folded-call.ts'
 import { readArtifact } from './read-artifact.ts'
-import { type RequiredEvent, readInterruption, waitingTool } from './read-interruption.ts'
+import { readCaller, type RequiredEvent, readInterruption, waitingTool } from './read-interruption.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
 
@@ -169,13 +169,14 @@ function onStart(view: Draft, event: EventOf<'start'>): Call | null {
   if (event.kind !== 'agent' && event.kind !== 'tool') return null
   const call = view.calls.get(event.callId) ?? addCall(view, event)
   if (event.kind === 'agent') {
-    const { message, parameters, hiddenParameters, hidden, handedFrom, step } = event.content
+    const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote } = event.content
     const name = text(event.agentPath).split('/').at(-1) || text(event.author)
     const shown = isRecord(parameters) ? parameters : null
     const rest = { parameters: shown, hiddenParameters: texts(hiddenParameters), hidden: hidden === true }
-    const place = { handedFrom: text(handedFrom) || null, step: stepOf(step) }
+    const place = { handedFrom: text(handedFrom) || null, step: stepOf(step), remote: text(remote) || null }
+    const from = { caller: readCaller(caller) }
     const asked = { task: text(message), arguments: null, bound: [] }
-    return Object.assign(call, { kind: event.kind, name, ...asked, ...rest, ...place })
+    return Object.assign(call, { kind: event.kind, name, ...asked, ...rest, ...place, ...from })
   }
   const { name, arguments: given, bound } = event.content
   const said = text(name) || text(event.author)

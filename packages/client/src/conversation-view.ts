@@ -2,6 +2,7 @@
 import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Artifact } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
+import type { OutsideCaller } from '@witan/protocol/schemas'
 
 /** The state of a call. `waiting` means parked until an answer arrives; no process has it in memory. */
 export type CallState = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
@@ -94,6 +95,10 @@ export interface CallView {
   readonly model: string | null
   readonly modelCalls: number
   readonly tokens: Tokens
+  /** Set for a run that an agent of another server called. */
+  readonly caller: OutsideCaller | null
+  /** Set for a call of an agent on another server: its address, or the URL of its card. */
+  readonly remote: string | null
   /** A run without a person's message, such as a follow-up after background work. */
   readonly hidden: boolean
   /** A task: its caller does not wait for it, and it may outlive its run. */

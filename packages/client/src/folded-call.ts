@@ -43,6 +43,8 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     model: null,
     modelCalls: 0,
     tokens: { input: 0, output: 0, complete: true },
+    caller: null,
+    remote: null,
     hidden: false,
     background: false,
     handedFrom: null,

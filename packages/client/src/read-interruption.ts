@@ -1,6 +1,7 @@
 /** Reads an interruption from its event. */
 import type { Event, Interruption, InterruptionKind, Question } from '@witan/protocol'
-import { isRecord, records, text } from './read-value.ts'
+import type { OutsideCaller } from '@witan/protocol/schemas'
+import { isRecord, number, records, text } from './read-value.ts'
 
 /** The events that open an interruption. */
 export type RequiredEvent = Extract<Event, { readonly type: `${InterruptionKind}_required` }>
@@ -9,6 +10,7 @@ export type RequiredEvent = Extract<Event, { readonly type: `${InterruptionKind}
 export function readInterruption(event: RequiredEvent): Interruption | null {
   const { content } = event
   if (text(content.id) === '') return null
+  const caller = readCaller(content.caller)
   const base = {
     id: content.id,
     path: text(content.path),
@@ -17,6 +19,7 @@ export function readInterruption(event: RequiredEvent): Interruption | null {
     addressee: text(content.addressee) || null,
     state: 'open' as const,
     expiresAt: text(content.expiresAt) || null,
+    ...(caller === null ? {} : { caller }),
   }
   switch (event.type) {
     case 'action_required': {
@@ -34,6 +37,12 @@ export function readInterruption(event: RequiredEvent): Interruption | null {
     case 'policy_required':
       return { ...base, kind: 'policy', issuer: text(event.content.issuer), policy: copyOf(event.content.policy) }
   }
+}
+
+/** Who called from another server; null for a value that names nobody. */
+export function readCaller(given: unknown): OutsideCaller | null {
+  if (!isRecord(given) || text(given.address) === '') return null
+  return { address: text(given.address), hop: number(given.hop) }
 }
 
 /** The tool that waits, and its arguments. */

@@ -1,6 +1,7 @@
 /** Conversations, runs and documents as they cross the wire. */
 import { z } from 'zod'
 import { toolModes } from './agent.ts'
+import { type OutsideCaller, outsideCallerSchema } from './caller.ts'
 import { finishReasons } from './entry-sets.ts'
 import { authorKinds } from './event.ts'
 import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
@@ -199,8 +200,8 @@ export const runLineSchema = z.object({
   originRunId: z.string().nullable(),
   startedAt: z.string(),
   endedAt: z.string().nullable(),
-  /** The agent of another server that called, and which hop of its chain this is; absent for any other run. */
-  caller: z.object({ address: z.string(), hop: z.number().int().nullable() }).optional(),
+  /** Who called from another server; absent for any other run. */
+  caller: outsideCallerSchema.optional(),
 })
 export type RunLine = z.infer<typeof runLineSchema>
 
@@ -241,6 +242,8 @@ export interface CallNode {
   readonly agent: string
   /** The call that handed over to it. */
   readonly handedFrom: string | null
+  /** On the root of a run that came from another server: who called. */
+  readonly caller?: OutsideCaller | undefined
   /** Its place in the workflow that started it. */
   readonly step: { readonly index: number; readonly round: number } | null
   readonly document: string
@@ -258,6 +261,7 @@ export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
     name: z.string(),
     agent: z.string(),
     handedFrom: z.string().nullable(),
+    caller: outsideCallerSchema.optional(),
     step: z.object({ index: z.number().int(), round: z.number().int() }).nullable(),
     document: z.string(),
     status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled']),

@@ -168,9 +168,9 @@ export interface AgentStartBody {
   readonly initial: readonly LoggedToolCall[]
   readonly hidden: boolean
   readonly originRunId: string | null
-  /** On a root: whom the run works for, to its end. Absent for the local principal. No event shows it [C31]. */
+  /** On a root: whom the run works for, to its end. Absent for the local principal. An event shows only an address that called [C31]. */
   readonly principal?: RunPrincipal
-  /** On a root: set if it came over A2A. It holds for everything that the run does, its tasks and follow-ups included. No event shows it. */
+  /** On a root: set if it came over A2A. It holds for everything that the run does, its tasks and follow-ups included. An event shows only the hop. */
   readonly incoming?: IncomingCall
   /** Set if its parent does not wait for it: the call has a job of its own, and this grant. */
   readonly background?: TaskGrant

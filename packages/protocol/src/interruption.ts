@@ -1,5 +1,6 @@
 /** Interruptions: parked calls that wait for somebody outside the run. */
 import { z } from 'zod'
+import { outsideCallerSchema } from './caller.ts'
 
 /**
  * What a call waits for: the client's code, a choice, the approval of one tool call, a named person's message, a remote's
@@ -36,6 +37,8 @@ const base = z.object({
   addressee: z.string().nullable(),
   state: z.enum(interruptionStates),
   expiresAt: z.string().nullable(),
+  /** Who called from another server; absent in any other run. */
+  caller: outsideCallerSchema.optional(),
   /**
    * The conversation and the creation time: set in lists, conversations, results and answers. Events and documents have
    * these fields of their own.

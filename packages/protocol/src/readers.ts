@@ -1,6 +1,7 @@
 /** The one table of which reader sees what of an entry. The types of events are derived from it. */
 import { artifactOf, type ShownPlace } from './artifact.ts'
-import type { EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
+import { callerOf, type OutsideCaller } from './caller.ts'
+import type { AgentStartBody, EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
 import type { EntryKind, EntryType } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
 
@@ -44,7 +45,7 @@ export type ReaderTable<Content extends Row = EntryContent> = {
 /** The row of an interruption, without merged values; `prompt` lists the fields that its kind adds. */
 function asked<const Prompt extends readonly string[]>(...prompt: Prompt) {
   const event = ['id', 'kind', 'path', 'agent', 'callId', 'addressee', 'state', 'expiresAt', ...prompt] as const
-  return { event, terse: true } as const
+  return { event, also: ['caller'], terse: true } as const
 }
 
 const inWords: readonly unknown[] = ['approval', 'question', 'message'] satisfies InterruptionKind[]
@@ -83,12 +84,19 @@ function shownEnds({ exchange }: ToolStartBody): { readonly exchange?: Omit<Exch
   return { exchange: { protocol, initiator, responder } }
 }
 
+/** Who called from another server; of whom else a run works for nothing is shown. */
+function shownCaller(body: AgentStartBody): { readonly caller?: OutsideCaller } {
+  const caller = callerOf(body)
+  return caller === null ? {} : { caller }
+}
+
 /** The table. */
 export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
     also: ['hiddenParameters', 'overrides', 'step', 'remote'],
+    derived: shownCaller,
     terse: false,
   },
   'end agent': {

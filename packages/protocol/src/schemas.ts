@@ -70,6 +70,7 @@ export {
 } from './conversation.ts'
 export { artifactSchema } from './artifact.ts'
 export { filePartSchema, fileReferenceSchema } from './file-schema.ts'
+export type { OutsideCaller } from './caller.ts'
 export type { InterruptionAnswer } from './interruption.ts'
 export { interruptionSchema, interruptionStates, questionSchema } from './interruption.ts'
 export { problemSchema } from './problem.ts'

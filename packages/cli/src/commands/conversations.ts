@@ -15,6 +15,7 @@ import { printSpoken } from '../speaking.ts'
 import type { Terminal } from '../terminal.ts'
 import { columnsOf, print, printJson } from '../terminal.ts'
 import { drawTree } from '../tree/lines.ts'
+import { callerWords } from '../tree/naming.ts'
 import { age } from '../tree/phrase.ts'
 import { storedEvents } from '../stored-events.ts'
 import { oneLine } from '../tree/width.ts'
@@ -60,9 +61,8 @@ export const conversationCommands: readonly Command[] = [
 
 /** The agent, and who called it from another server. */
 function calledAgent({ agent, lastRun }: ConversationLine): string {
-  const caller = lastRun?.caller
-  if (caller === undefined) return agent
-  return `${agent} ← ${caller.address}${caller.hop === null ? '' : `, hop ${caller.hop}`}`
+  const caller = callerWords(lastRun?.caller)
+  return caller === '' ? agent : `${agent} ${caller}`
 }
 
 async function list(client: Client, given: Given, terminal: Terminal): Promise<void> {

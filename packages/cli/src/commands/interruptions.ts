@@ -12,7 +12,7 @@ import { canAsk } from '../confirming.ts'
 import { type Connection, looking, sayWhere } from '../connect.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes, UsageError } from '../exit.ts'
-import { answerCommand, askedPhrase } from '../interruption-lines.ts'
+import { answerCommand, askedPhrase, askedPlace } from '../interruption-lines.ts'
 import { printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
 import { print, printJson } from '../terminal.ts'
@@ -86,7 +86,7 @@ async function list({ client }: Connection, given: Given, terminal: Terminal): P
       { title: 'PATH' },
       { title: 'WHAT' },
     ],
-    cells: (one) => [one.id, one.kind, one.addressee ?? 'anybody', one.path, askedPhrase(one)],
+    cells: (one) => [one.id, one.kind, one.addressee ?? 'anybody', askedPlace(one), askedPhrase(one)],
     none:
       state === 'open' ? `Nothing waits for ${addressee === 'me' ? 'you' : 'anybody'}.` : `There is nothing ${state}.`,
   })

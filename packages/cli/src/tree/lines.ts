@@ -8,7 +8,7 @@ import {
   speakersOf,
 } from '@witan/client'
 import { sizeText } from '@witan/protocol/files'
-import { nameOf, returnOf, stepOf } from './naming.ts'
+import { callerWords, nameOf, returnOf, stepOf } from './naming.ts'
 import { argumentsPhrase, compact, count, duration, resultPhrase } from './phrase.ts'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
 
@@ -97,7 +97,7 @@ export function detailOf(view: ConversationView, call: CallView): Span[] {
   }
   // What a target is asked stands at the agent that handed over.
   const task: Span = { text: call.handedFrom === null ? oneLine(call.task) : '', tone: 'quote' }
-  if (call.kind === 'agent') return [...stepSpans(view, call), ...mannerOf(call), task]
+  if (call.kind === 'agent') return [...placeSpans(call), ...stepSpans(view, call), ...mannerOf(call), task]
   const given = argumentsPhrase(call.arguments, call.bound)
   const saved = savedSpans(call)
   if (call.state !== 'completed' && saved.length === 0) return [faint(given)]
@@ -112,6 +112,12 @@ function savedSpans({ artifacts }: CallView): Span[] {
   const names = artifacts.slice(0, mostNames).map(({ name, bytes }) => `${oneLine(name)}, ${sizeText(bytes)}`)
   const more = artifacts.length - names.length
   return [faint('saved '), plain(`${names.join('; ')}${more > 0 ? `; ${more} more` : ''}  `)]
+}
+
+/** The other server: where a call goes, or where the run's came from. */
+function placeSpans({ remote, caller }: CallView): Span[] {
+  const words = remote === null ? callerWords(caller) : oneLine(remote)
+  return words === '' ? [] : [faint(`${words}  `)]
 }
 
 /** Which step of a workflow a call is. */

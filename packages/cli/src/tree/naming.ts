@@ -1,11 +1,18 @@
 /** The words beside a call's name: who handed over to it, and which step of a workflow it is. Pure. */
 import type { CallView, ConversationView } from '@witan/client'
+import type { OutsideCaller } from '@witan/protocol/schemas'
 import { oneLine } from './width.ts'
 
 /** The name of a call. After a hand-over both agents are named: `desk → billing`. */
 export function nameOf(view: ConversationView, { name, handedFrom }: CallView): string {
   const source = view.calls.get(handedFrom ?? '')
   return oneLine(source === undefined ? name : `${source.name} → ${name}`)
+}
+
+/** Who called from another server: `← @a@b.example, hop 2`; empty where nobody did. */
+export function callerWords(caller: OutsideCaller | null | undefined): string {
+  if (caller == null) return ''
+  return `← ${oneLine(caller.address)}${caller.hop === null ? '' : `, hop ${caller.hop}`}`
 }
 
 /** How control came back from a call: `billing → desk (back)`; null if it did not. */

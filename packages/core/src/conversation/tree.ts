@@ -1,7 +1,7 @@
 /** Builds the call tree of a run from its entries. */
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
-import { addModelCall, addRemoteUsage, emptyCounters } from '@witan/protocol/entries'
+import { addModelCall, addRemoteUsage, callerOf, emptyCounters } from '@witan/protocol/entries'
 import { frozen } from '../identity/frozen.ts'
 import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 
@@ -81,7 +81,10 @@ function newNode(entry: Entry & { type: 'start' }, startedAt: string): Node {
   const node = nodeAt(place, startedAt)
   if (entry.kind === 'tool') return { ...node, kind: 'tool', name: entry.body.name }
   const { agent, handedFrom = null, step = null, remote } = entry.body
-  return { ...node, kind: remote === undefined ? 'agent' : 'remote', name: agent, handedFrom, step: frozen(step) }
+  const kind = remote === undefined ? 'agent' : 'remote'
+  const caller = callerOf(entry.body)
+  const known = { ...node, kind, name: agent, handedFrom, step: frozen(step) } as const
+  return caller === null ? known : { ...known, caller }
 }
 
 function nodeAt(place: CallPlace, startedAt: string): Omit<Node, 'kind' | 'name'> {

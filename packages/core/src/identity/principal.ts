@@ -1,8 +1,9 @@
 /** The caller of a request, and whom a run works for. */
 import type { DatabaseId } from '@witan/protocol'
 import type { Role } from '@witan/protocol/access'
-import type { IncomingCall, RunPrincipal } from '@witan/protocol/entries'
+import { callerOf, type IncomingCall, type RunPrincipal } from '@witan/protocol/entries'
 import type { ChangeVia } from '@witan/protocol/keys'
+import type { OutsideCaller } from '@witan/protocol/schemas'
 import type { Address } from '@witan/protocol/names'
 
 /** What a principal may do: everything, run, answer, or only read. */
@@ -67,9 +68,10 @@ export function storedPrincipal(principal: Principal): RunPrincipal | null {
   return { id, roles: [...roles], ...(address === null ? {} : { address }) }
 }
 
-/** The agent of another server that a run works for, and which hop of its chain it is, for lists; nothing for any other run. */
-export function shownCaller({ id, incoming }: Principal): { caller?: { address: string; hop: number | null } } {
-  return id.startsWith('@') ? { caller: { address: id, hop: incoming?.chain?.hop ?? null } } : {}
+/** Who called from another server, as lists and cards show it; nothing for any other run. */
+export function shownCaller({ id, address, incoming }: Principal): { readonly caller?: OutsideCaller } {
+  const caller = callerOf({ principal: { id, ...(address === null ? {} : { address }) }, incoming })
+  return caller === null ? {} : { caller }
 }
 
 /** The principal that the log of a run keeps, frozen, and how it called. */

@@ -83,7 +83,7 @@ export function interruptionsOf(bodies: readonly RequiredBody[]): PendingOutcome
 
 function draftOf(body: RequiredBody): InterruptionDraft {
   const { id: _, path: __, agent: ___, callId: ____, state: _____, expiresAt: ______, held: _______, ...rest } = body
-  const { addressee, ...prompt } = rest
+  const { addressee, caller: _caller, ...prompt } = rest
   return { ...prompt, ...(addressee === null ? {} : { addressee }) } as unknown as InterruptionDraft
 }
 

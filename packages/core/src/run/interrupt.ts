@@ -2,6 +2,7 @@
 import type { Interruption } from '@witan/protocol'
 import type { CallPlace, EntryContent, RequiredBody } from '@witan/protocol/entries'
 import { askedView } from '../conversation/fold-interruptions.ts'
+import { shownCaller } from '../identity/principal.ts'
 import { isBody } from '../conversation/remote.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import type { PreparedArguments } from '../tool/arguments.ts'
@@ -37,6 +38,7 @@ function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): 
   const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
   const view = {
     ...prompt,
+    ...shownCaller(job.run.principal),
     id: env.ids.interruption(),
     path: [...owner.agentPath.split('/').slice(1), ...(asks === undefined ? [] : [asks])].join('/'),
     agent: remote ?? agent.id,

@@ -16,7 +16,7 @@ export type Spawn = Pick<
   }
 }
 
-type FilledIn = 'id' | 'path' | 'agent' | 'callId' | 'addressee' | 'state' | 'expiresAt'
+type FilledIn = 'id' | 'path' | 'agent' | 'callId' | 'addressee' | 'state' | 'expiresAt' | 'caller'
 type PromptOf<Kind> = Kind extends unknown ? Omit<Kind, FilledIn> : never
 
 /**

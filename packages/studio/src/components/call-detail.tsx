@@ -1,5 +1,6 @@
 /** One node of the tree in full: its state, input, result and document. */
 import type { Interruption } from '@witan/protocol'
+import { shownText } from '@witan/protocol/shown'
 import { decisionsOf } from '../state/decisions.ts'
 import { formatElapsed, formatTokens } from '../state/format.ts'
 import { useAgentName } from '../state/queries.ts'
@@ -8,6 +9,7 @@ import type { TreeRow } from '../state/tree.ts'
 import { type CallView, type ConversationView, speakersOf } from '@witan/client'
 import { stepWords } from '../state/step.ts'
 import { useNow } from '../state/use-now.ts'
+import { callerText } from '../state/caller.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 import { ArtifactChips } from './artifact-chips.tsx'
 import { Button } from './button.tsx'
@@ -98,6 +100,8 @@ function Facts({ view, row }: { readonly view: ConversationView; readonly row: T
           <StateLabel state={state} />
         </dd>
       </div>
+      {call.caller !== null && <Fact name="Called by" value={callerText(call.caller)} />}
+      {call.remote !== null && <Fact name="On another server" value={shownText(call.remote)} />}
       {source !== undefined && <Fact name="Took over from" value={nameOf(source.name)} />}
       {call.returned && source !== undefined && <Fact name="Gave control back to" value={nameOf(source.name)} />}
       {row.handedTo !== null && <Fact name="Handed over to" value={nameOf(row.handedTo)} />}

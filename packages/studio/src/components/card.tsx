@@ -1,6 +1,8 @@
 /** The frame of an interruption's card: who asks, the addressee, the expiry. */
 import type { Interruption } from '@witan/protocol'
+import { shownText } from '@witan/protocol/shown'
 import { type FormEvent, type ReactNode, useId } from 'react'
+import { callerText } from '../state/caller.ts'
 import { ProblemNote } from './note.tsx'
 import { StateMark } from './state-mark.tsx'
 
@@ -25,10 +27,13 @@ export function Card({ of, title, says, error, buttons, children, onSubmit }: Ca
     <form onSubmit={submit} data-testid={of.kind} className="rounded-md border border-wait-line bg-panel">
       <header className="flex flex-wrap items-center gap-x-2 rounded-t-[5px] border-b border-wait-line bg-wait-soft px-3 py-2">
         <StateMark state="waiting" />
-        <h2 className="break-words font-semibold">{title}</h2>
+        <h2 className="line-clamp-3 min-w-0 break-words font-semibold" title={title}>
+          {shownText(title)}
+        </h2>
         <span className="text-wait">{says}</span>
-        <span className="basis-full break-all font-mono text-xs text-muted">
-          {of.path}
+        <span className="line-clamp-4 basis-full break-all font-mono text-xs text-muted">
+          {shownText(of.path)}
+          {of.caller !== undefined && ` · called by ${callerText(of.caller)}`}
           {of.addressee !== null && ` · for ${of.addressee}`}
           {of.expiresAt !== null && ` · until ${new Date(of.expiresAt).toLocaleString()}`}
         </span>

@@ -2,11 +2,12 @@
 import type { Interruption } from '@witan/protocol'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { savedIn } from '../state/artifacts.ts'
+import { callerText } from '../state/caller.ts'
 import { chatItems } from '../state/chat-items.ts'
 import { decisionsIn } from '../state/decisions.ts'
 import { count, formatTimes, formatTokens } from '../state/format.ts'
 import { useAgentName, useParticipants } from '../state/queries.ts'
-import { type CallView, type ConversationView, speakersOf } from '@witan/client'
+import { type CallView, type ChatMessage, type ConversationView, speakersOf } from '@witan/client'
 import { timesOf } from '../state/spans.ts'
 import { callPath, countCalls, runSummary } from '../state/tree.ts'
 import { useNow } from '../state/use-now.ts'
@@ -47,7 +48,11 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowAr
     >
       {chatItems(view).map((item) =>
         item.kind === 'message' ? (
-          <PersonSays key={item.key} text={item.message.text} author={personName(item.message.author)}>
+          <PersonSays
+            key={item.key}
+            text={item.message.text}
+            author={callerOf(view, item.message) ?? personName(item.message.author)}
+          >
             {item.message.files !== undefined && (
               <MessageFiles conversationId={conversationId} files={item.message.files} />
             )}
@@ -71,6 +76,12 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowAr
       <div ref={end} />
     </div>
   )
+}
+
+/** The address that called, of words that nobody here said. */
+function callerOf(view: ConversationView, { author, rootCallId }: ChatMessage): string | null {
+  const caller = author === 'user' ? (view.calls.get(rootCallId)?.caller ?? null) : null
+  return caller === null ? null : callerText(caller)
 }
 
 function useFollowEnd(

@@ -1,5 +1,6 @@
 /** Questions with their options and free text, answered together. */
 import type { Interruption, Question } from '@witan/protocol'
+import { shownText } from '@witan/protocol/shown'
 import { useId, useState } from 'react'
 import { useAgentName } from '../state/queries.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -70,8 +71,8 @@ function QuestionField({ question, choice, onChoice }: FieldProps) {
   }
   return (
     <fieldset className="space-y-1.5">
-      <legend className="mb-1.5 whitespace-pre-wrap break-words text-base">
-        {text}
+      <legend className="mb-1.5 max-h-72 overflow-y-auto whitespace-pre-wrap break-words text-base">
+        {shownText(text)}
         {!required && <span className="text-xs text-muted"> (optional)</span>}
       </legend>
       {options.map(({ id, label }) => (
@@ -83,7 +84,7 @@ function QuestionField({ question, choice, onChoice }: FieldProps) {
             checked={choice.options.includes(id)}
             onChange={() => toggle(id)}
           />
-          {label}
+          <span className="min-w-0 break-words">{shownText(label)}</span>
         </label>
       ))}
       {freeText && (

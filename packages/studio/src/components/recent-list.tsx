@@ -3,6 +3,7 @@ import type { ConversationLine } from '@witan/protocol'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { toSegment } from '../state/address.ts'
+import { callerWords } from '../state/caller.ts'
 import { formatAgo } from '../state/format.ts'
 import { latestFirst, lineState } from '../state/line-state.ts'
 import { useConversations, useWaiting } from '../state/queries.ts'
@@ -110,7 +111,7 @@ function RecentLine({ line, now, waits }: LineProps) {
           <span className="flex justify-between gap-3 text-xs text-muted">
             <span className="min-w-0 truncate">
               <AgentName id={agent} />
-              {caller !== undefined && ` ← ${caller.address}${caller.hop === null ? '' : `, hop ${caller.hop}`}`}
+              {caller !== undefined && ` ${callerWords(caller)}`}
             </span>
             <time className="shrink-0" dateTime={lastMessageAt}>
               {formatAgo(lastMessageAt, now)}

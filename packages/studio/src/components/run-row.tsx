@@ -1,6 +1,7 @@
 /** A row in the tree of a run. */
 import type { CallView, ConversationView } from '@witan/client'
 import type { Interruption } from '@witan/protocol'
+import { shownText } from '@witan/protocol/shown'
 import { memo } from 'react'
 import { isAddressedTo, usePrincipal } from '../state/account.ts'
 import { formatElapsed, formatTokens } from '../state/format.ts'
@@ -9,6 +10,7 @@ import { timesOf } from '../state/spans.ts'
 import { stepWords } from '../state/step.ts'
 import type { TreeRow } from '../state/tree.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
+import { Caller } from './caller.tsx'
 import { Pill } from './pill.tsx'
 import { StateMark } from './state-mark.tsx'
 
@@ -107,8 +109,15 @@ function CallName({ call }: { readonly call: CallView }) {
       <span className="truncate font-medium">
         <AgentName id={call.name} />
       </span>
+      <Elsewhere call={call} />
     </span>
   )
+}
+
+/** The other server: where the call goes, or where the run's came from. */
+function Elsewhere({ call: { remote, caller } }: { readonly call: CallView }) {
+  if (remote !== null) return <span className="truncate text-xs text-muted">{shownText(remote)}</span>
+  return caller === null ? null : <Caller caller={caller} />
 }
 
 function SecondLine({ row, view }: Pick<RowProps, 'row' | 'view'>) {

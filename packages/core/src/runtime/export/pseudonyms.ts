@@ -136,6 +136,7 @@ const structural: ReadonlySet<string> = new Set([
     'hiddenParameters',
     'bound',
     'principal',
+    'caller',
     'tool',
     'user',
     'roles',
