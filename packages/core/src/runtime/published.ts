@@ -5,6 +5,7 @@ import { domainOf, localOf } from '../agent/address.ts'
 import type { AgentRow } from '../agent/records.ts'
 import { frozen } from '../identity/frozen.ts'
 import { localPrincipal } from '../identity/principal.ts'
+import { mapInTurns } from '../identity/turn.ts'
 import type { Parts } from './wiring.ts'
 
 /** An agent with an address on a domain of ours that is not disabled. `data` is frozen. */
@@ -24,32 +25,57 @@ export interface PublishedAgent {
 export interface PublishedAgents {
   /** Null for an unknown domain, and where nobody has the address or the agent is disabled. */
   find(address: Pick<Address, 'local' | 'domain'>): Promise<PublishedAgent | null>
-  /** All of one domain, by local part; none for an unknown domain. */
+  /** All of one domain, in the order of their local parts; none for an unknown domain. */
   list(domain: string): Promise<readonly PublishedAgent[]>
 }
 
-/** The look-up of published agents. */
+/** The published agents of a database by domain, as long as no definition changes. */
+interface Index {
+  readonly of: readonly [definitions: object, reaches: object]
+  readonly domains: ReadonlyMap<string, ReadonlyMap<string, PublishedAgent>>
+}
+
+/** The look-up of published agents. They are sorted once for each change of a definition: a database may have many. */
 export function publishedAgents(parts: Parts, ready: () => Promise<void>): PublishedAgents {
-  const rowsOf = async (domain: string): Promise<readonly AgentRow[]> => {
+  const indexes = new Map<string, Index>()
+
+  async function indexOf(database: string): Promise<Index> {
+    const { registry } = parts
+    const { agents } = registry.current(database)
+    const known = indexes.get(database)
+    if (known !== undefined && known.of[0] === agents && known.of[1] === registry.reaches) return known
+    const index = { of: [agents, registry.reaches], domains: await byDomain([...agents.values()]) } as const
+    indexes.set(database, index)
+    return index
+  }
+
+  const nobody: ReadonlyMap<string, PublishedAgent> = new Map()
+  const ofDomain = async (domain: string): Promise<ReadonlyMap<string, PublishedAgent>> => {
     await ready()
     const database = parts.domains.get(domain)
-    if (database === undefined) return []
+    if (database === undefined) return nobody
     if (database !== localPrincipal.database) await parts.prepare(database)
-    const rows = [...parts.registry.current(database).agents.values()]
-    return rows.filter(
-      ({ data }) => !data.disabled && localOf(data) !== null && domainOf(data.address ?? '') === domain,
-    )
+    return (await indexOf(database)).domains.get(domain) ?? nobody
   }
   return {
-    async find({ local, domain }) {
-      const row = (await rowsOf(domain)).find(({ data }) => localOf(data) === local)
-      return row === undefined ? null : published(row)
-    },
-    async list(domain) {
-      const found = (await rowsOf(domain)).map(published)
-      return found.sort((one, other) => (one.address.local < other.address.local ? -1 : 1))
-    },
+    find: async ({ local, domain }) => (await ofDomain(domain)).get(local) ?? null,
+    list: async (domain) => [...(await ofDomain(domain)).values()],
   }
+}
+
+/** All by domain and local part, in the order of these. Other work goes on in between. */
+async function byDomain(rows: readonly AgentRow[]): Promise<Index['domains']> {
+  const open = rows.filter(({ data }) => !data.disabled && localOf(data) !== null)
+  const all = await mapInTurns(open, published)
+  all.sort((one, other) => (one.address.local < other.address.local ? -1 : 1))
+  const domains = new Map<string, Map<string, PublishedAgent>>()
+  for (const agent of all) {
+    const { domain, local } = agent.address
+    const known = domains.get(domain)
+    if (known === undefined) domains.set(domain, new Map([[local, agent]]))
+    else known.set(local, agent)
+  }
+  return domains
 }
 
 function published({ data, database, revision, changed }: AgentRow): PublishedAgent {

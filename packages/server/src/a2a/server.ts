@@ -109,10 +109,9 @@ async function admit(
   { place, agents, messageId }: Reached & { readonly messageId: string | null },
 ): Promise<Caller> {
   const [first] = agents
-  const names = new Set(agents.map(({ address }) => address.text))
   const isHub = place.agent === null
   const audiences: Asked['audiences'] = (audience) =>
-    names.has(audience) || (isHub && audience === `https://${place.domain}`)
+    agents.some(({ address }) => address.text === audience) || (isHub && audience === `https://${place.domain}`)
   const { database } = first
   // At the hub only a message reaches one agent, which may be open to everybody.
   const called = isHub && messageId === null ? [] : agents

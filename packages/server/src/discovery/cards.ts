@@ -6,6 +6,7 @@ import type { Federation } from '../federation-config.ts'
 /** Readers take cards of up to 64 KiB, so a long description is cut. */
 const longestDescription = 5_000
 const longestHubDescription = 300
+const mostSkillBytes = 60_000
 
 const textModes = ['text/plain', 'application/json']
 const extensionList = extensions.map((uri) => ({ uri }))
@@ -47,19 +48,34 @@ export function a2aCard(agent: PublishedAgent, federation: Federation): object {
   })
 }
 
-/** The A2A card of the hub of a domain, which has a skill for each published agent [Mb15]. */
+/**
+ * The A2A card of the hub of a domain, which has a skill for each published agent [Mb15]. What does not fit into what readers take is left
+ * out, from the end of the names on: the hub answers for those agents too, and each has a card of its own.
+ */
 export function hubCard(agents: readonly PublishedAgent[], domain: string, federation: Federation): object {
   const base = domain === federation.domain ? federation.publicUrl() : `https://${domain}`
+  const skills = firstSkills(agents)
+  const left = agents.length - skills.length
+  const about = 'Begins with @ and the name of an agent: the text goes to that agent.'
   const head = {
     name: domain,
-    description: 'Begins with @ and the name of an agent: the text goes to that agent.',
+    description: left === 0 ? about : `${about} Its skills are the first ${skills.length} of ${agents.length} agents.`,
     version: String(agents.reduce((sum, { revision }) => sum + revision, 0)),
   }
-  return cardOf(head, {
-    endpoint: `${base}/a2a`,
-    isOpen: agents.every(isOpen),
-    skills: agents.map((agent) => skillOf(agent, longestHubDescription)),
-  })
+  return cardOf(head, { endpoint: `${base}/a2a`, isOpen: agents.every(isOpen), skills })
+}
+
+/** The skills of the first agents, as far as they fit beside the rest of the card and two signatures. */
+function firstSkills(agents: readonly PublishedAgent[]): readonly object[] {
+  const skills: object[] = []
+  let left = mostSkillBytes
+  for (const agent of agents) {
+    const skill = skillOf(agent, longestHubDescription)
+    left -= Buffer.byteLength(JSON.stringify(skill)) + 1
+    if (left < 0) break
+    skills.push(skill)
+  }
+  return skills
 }
 
 interface CardParts {

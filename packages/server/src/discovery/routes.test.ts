@@ -182,6 +182,42 @@ describe('what others read', () => {
       assert.ok((await (await get(path)).arrayBuffer()).byteLength < 65_536, path)
   })
 
+  test('[Mb14] [Mb15] every card stays below what others read, however many agents there are and whatever they say', async () => {
+    const many = createRuntime({ domains, models: { 'play/model': scriptedModel(() => 'x', { id: 'play/model' }) } })
+    try {
+      const words = ['d'.repeat(400), '\u0001'.repeat(99_999), '\u{1f600}'.repeat(3_000), 'ü'.repeat(6_000)]
+      const all = Array.from({ length: 600 }, (_, at) =>
+        agent(`a${at}`, {
+          address: `a${at}`,
+          name: `${'\u{1f600}'.repeat(50)} ${at}`,
+          description: words[at % words.length],
+        }),
+      )
+      for (let from = 0; from < all.length; from += 100) await many.agents.saveAll(all.slice(from, from + 100))
+      const of = appOf(many, { domain: 'example.com', domains: Object.keys(domains) })
+      const read = async (path: string) => {
+        const headers = { host: 'bots.example.com' }
+        const bytes = await (await of.fetch(new Request(`${publicUrl}${path}`, { headers }))).arrayBuffer()
+        assert.ok(bytes.byteLength <= 65_536, `${path}: ${bytes.byteLength}`)
+        return JSON.parse(Buffer.from(bytes).toString()) as { description: string; skills: { id: string }[] }
+      }
+      await many.signingKeys.rotate()
+      for (const at of words.keys())
+        for (const path of [`/a2a/a${at}/.well-known/agent-card.json`, `/.well-known/agent-card/a${at}`])
+          await read(path)
+      const { description, skills } = await read('/.well-known/agent-card.json')
+      assert.ok(skills.length >= 20 && skills.length < 600, String(skills.length))
+      assert.match(description, new RegExp(`Its skills are the first ${skills.length} of 600 agents\\.$`))
+      const names = all.map(({ id }) => id).sort()
+      assert.deepEqual(
+        skills.map(({ id }) => id),
+        names.slice(0, skills.length),
+      )
+    } finally {
+      await many.close()
+    }
+  })
+
   test('[Mb15] the hub has a skill for each published agent of its domain', async () => {
     const skills = async (host: string) =>
       ((await json('/.well-known/agent-card.json', { host }))['skills'] as { id: string }[]).map(({ id }) => id)

@@ -187,8 +187,7 @@ function cardReply({ headers }: Call<unknown, unknown>, text: string, changedAt:
 /** When the latest of these was changed; null if none says. */
 function latest(agents: readonly PublishedAgent[], keys: readonly OwnKey[]): number | null {
   const times = [...agents.map(({ changedAt }) => changedAt), ...keys.map(({ createdAt }) => createdAt)]
-  const known = times.filter((at) => at !== null)
-  return known.length === 0 ? null : Math.max(...known)
+  return times.reduce((latest, at) => (latest === null || (at !== null && at > latest) ? at : latest), null)
 }
 
 function digestOf(text: string): string {
