@@ -1,37 +1,89 @@
 /** The process of a remote call dies at one append after the other; its server goes on. Nothing is done there twice. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createRemoteCaller } from '@witan/core/tooling'
-import { memoryStore, type Store } from '@witan/core'
+import { memoryStore, postgresStore, sqliteStore, type Store } from '@witan/core'
 import { call, lastUserMessage } from '@witan/core/testing'
+import type { Interruption } from '@witan/protocol'
+import { emptySchema } from '../postgres/support/stores.ts'
 import { fakeClock, type FakeClock } from '../support/clock.ts'
-import { crashingStore } from '../support/crashing-store.ts'
+import { type CrashMoment, crashingStore } from '../support/crashing-store.ts'
 import { playedRemote, type PlayedRemote } from '../support/played-remote.ts'
 import { outliving } from '../support/reopen.ts'
 import { createStage, settle, type Stage } from '../support/stage.ts'
 
+const folder = mkdtempSync(join(tmpdir(), 'witan-remote-crash-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+let files = 0
+
+/** Where the log is, and how time passes there. */
+interface Place {
+  readonly store: Store
+  /** Null for the time of the machine. */
+  readonly clock: FakeClock | null
+  /** Lets the others work, now and then for longer. */
+  pass(round: number): Promise<void>
+  close(): Promise<void>
+}
+
+const leaseMs = 400
+
+function onFakeTime(open: (now: () => number) => Store): Place {
+  const clock = fakeClock()
+  const store = open(clock.now)
+  const pass = async (round: number) => {
+    await settle(3)
+    if (round % 10 === 9) clock.advance(5_000)
+  }
+  return { store: outliving(store), clock, pass, close: () => store.close() }
+}
+
+const places: Readonly<Record<string, (context: TestContext) => Place | Promise<Place>>> = {
+  memory: () => onFakeTime((now) => memoryStore({ now })),
+  SQLite: () => onFakeTime((now) => sqliteStore({ file: join(folder, `${++files}.db`), synchronous: 'normal', now })),
+  async PostgreSQL(context) {
+    const store = postgresStore(await emptySchema(context))
+    return { store: outliving(store), clock: null, pass: () => delay(10), close: () => store.close() }
+  },
+}
+
+const condition = { type: 'policy', policy: { kind: 'payment_required', message: 'One euro.' }, state: 'sealed' }
+
+/** It asks a question, then makes a condition, and then answers. */
 const remoteOf = (isIdempotent: boolean) =>
   playedRemote(
-    ({ parts, turn }) =>
-      turn === 0
-        ? { state: 'INPUT_REQUIRED', parts: [{ text: 'Which shelf?' }] }
-        : { state: 'COMPLETED', parts: [{ text: `Shelf ${parts[0]?.text}.` }] },
+    ({ parts, turn }) => {
+      if (turn === 0) return { state: 'INPUT_REQUIRED', parts: [{ text: 'Which shelf?' }] }
+      if (turn === 1) return { state: 'INPUT_REQUIRED', parts: [{ text: String(parts[0]?.text) }, { data: condition }] }
+      return { state: 'COMPLETED', parts: [{ text: 'Shelf 7, paid.' }] }
+    },
     { isIdempotent },
   )
 
 function staged(
+  { clock }: Place,
   store: Store,
-  clock: FakeClock,
-  { remote, isIdempotent }: { remote: PlayedRemote; isIdempotent: boolean },
+  { remote, isIdempotent }: { readonly remote: PlayedRemote; readonly isIdempotent: boolean },
 ): Stage {
   const endpoint = { url: 'http://b.test/', binding: 'JSONRPC', tenant: null, isStreaming: true, isIdempotent } as const
+  const realTime = {
+    now: () => Date.now(),
+    after(ms: number, run: () => void) {
+      const timer = setTimeout(run, ms)
+      return () => clearTimeout(timer)
+    },
+  }
   const remotes = createRemoteCaller(
     {
       find: async () => ({ ok: true, endpoint, notice: null }),
       sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
       trustsUsage: () => false,
       newId: () => 'read',
-      clock,
+      clock: clock ?? realTime,
       fetch: remote.fetch,
     },
     (error) => assert.fail(String(error)),
@@ -44,61 +96,89 @@ function staged(
           ? call('docs', { message: 'Find it.' })
           : `Told: ${String(request.messages.at(-1)?.content)}`,
     },
-    options: { store, clock, remotes },
+    options: { store, clock: clock ?? realTime, remotes, leaseMs: clock === null ? leaseMs : 15_000 },
   })
 }
 
 /** Lets a process work until it is dead or its run has ended, and answers what is asked. */
-async function live(stage: Stage, clock: FakeClock, { isDead }: { isDead(): boolean }): Promise<string | null> {
-  for (let round = 0; round < 400; round += 1) {
-    await settle(3)
+async function live(stage: Stage, place: Place, isDead: () => boolean): Promise<string | null> {
+  for (let round = 0; round < 1_000; round += 1) {
+    await place.pass(round)
     if (isDead()) return null
-    const state = await Promise.race([read(stage), settle(20).then(() => null)])
-    if (state === null) continue
-    if (state.ended !== null) return state.ended
-    if (round % 10 === 9) clock.advance(5_000)
+    const state = await Promise.race([read(stage), settle(20).then(() => (place.clock === null ? delay(200) : null))])
+    if (state?.ended != null) return state.ended
   }
   throw new Error('neither dead nor at its end')
+}
+
+const answerTo = ({ kind }: Interruption) =>
+  kind === 'policy' ? { answer: { resolution: { paid: 1 } } } : { answer: { input: { text: '7' } } }
+
+/** An answer may come once more before the first is seen; anything else is wrong. */
+function refusedLate(error: unknown): void {
+  if ((error as { code?: string }).code === 'ANSWER_INVALID') throw error
 }
 
 async function read({ runtime }: Stage): Promise<{ readonly ended: string | null } | null> {
   const { runs, interruptions } = await runtime.getConversation('chats/1')
   const [open] = interruptions
-  if (open !== undefined)
-    await runtime.answerInterruption(open.id, { answer: { input: { text: '7' } } } as never).catch(() => {})
+  if (open !== undefined) await runtime.answerInterruption(open.id, answerTo(open) as never).catch(refusedLate)
   const [run] = runs
   if (run === undefined || run.status === 'running' || run.status === 'waiting') return { ended: null }
   return { ended: (await runtime.getRun(run.runId)).result?.text ?? '' }
 }
 
-for (const isIdempotent of [true, false])
-  for (const moment of ['before', 'after'] as const)
-    test(`[D1] a process that dies ${moment} any append of a remote call, at a server that ${isIdempotent ? 'takes a message once' : 'does not say so'}`, async () => {
-      let appends = 1
-      let unknown = 0
-      for (let at = 2; at <= appends + 1; at += 1) {
-        const clock = fakeClock()
-        const inner = outliving(memoryStore({ now: clock.now }))
-        const remote = remoteOf(isIdempotent)
-        const first = crashingStore(inner, at, moment)
-        const stage = staged(first.store, clock, { remote, isIdempotent })
-        const begun = await Promise.race([
-          stage.runtime.start({ agent: 'desk', prompt: 'go', id: 'chats/1' }).then(() => true),
-          first.crashed.then(() => false),
-        ])
-        let said = await live(stage, clock, first)
-        appends = Math.max(appends, first.appends())
-        if (said === null) {
-          clock.advance(60_000)
-          const second = staged(inner, clock, { remote, isIdempotent })
-          if (!begun) await second.runtime.start({ agent: 'desk', prompt: 'go', id: 'chats/1' }).catch(() => {})
-          said = await live(second, clock, { isDead: () => false })
-          await second.runtime.close()
+interface Told {
+  readonly said: string
+  readonly fired: boolean
+}
+
+async function tell(place: Place, at: number, of: { moment: CrashMoment; isIdempotent: boolean }): Promise<Told> {
+  const remote = remoteOf(of.isIdempotent)
+  const first = crashingStore(place.store, at, of.moment)
+  const stage = staged(place, first.store, { ...of, remote })
+  const begun = await Promise.race([
+    stage.runtime.start({ agent: 'desk', prompt: 'go', id: 'chats/1' }).then(() => true),
+    first.crashed.then(() => false),
+  ])
+  let said = await live(stage, place, first.isDead)
+  const fired = said === null
+  if (said === null) {
+    place.clock?.advance(60_000)
+    const second = staged(place, place.store, { ...of, remote })
+    if (!begun) await second.runtime.start({ agent: 'desk', prompt: 'go', id: 'chats/1' }).catch(() => {})
+    said = await live(second, place, () => false)
+    await second.runtime.close()
+  } else await stage.runtime.close()
+  assert.ok(remote.tasks.length <= 1, `append ${at}: ${remote.tasks.length} tasks were begun there`)
+  const resolved = remote.tasks[0]?.messages.filter(({ metadata }) =>
+    JSON.stringify(metadata ?? {}).includes('"paid":1'),
+  )
+  assert.ok((resolved?.length ?? 0) <= 1, `append ${at}: paid ${resolved?.length} times`)
+  return { said: said ?? '', fired }
+}
+
+/** On PostgreSQL a trial takes a second: each moment is tried at one of the servers. */
+function momentsOf(name: string, isIdempotent: boolean): readonly CrashMoment[] {
+  if (name !== 'PostgreSQL') return ['before', 'after']
+  return isIdempotent ? ['after'] : ['before']
+}
+
+for (const [name, placeOf] of Object.entries(places))
+  for (const isIdempotent of [true, false])
+    for (const moment of momentsOf(name, isIdempotent))
+      test(`[D1] [I4] [I16] a process that dies ${moment} any append of a remote call with a question and a condition, at a server that ${isIdempotent ? 'takes a message once' : 'does not say so'}, ${name}`, async (context) => {
+        let [fired, unknown] = [0, 0]
+        for (let at = 2; ; at += 1) {
+          const place = await placeOf(context)
+          const told = await tell(place, at, { moment, isIdempotent })
+          await place.close()
+          if (!isIdempotent && /whether it has got the message is unknown/.test(told.said)) unknown += 1
+          else assert.match(told.said, /Shelf 7, paid\./, `append ${at}`)
+          if (!told.fired) break
+          fired += 1
         }
-        assert.ok(remote.tasks.length <= 1, `append ${at}: ${remote.tasks.length} tasks were begun there`)
-        if (!isIdempotent && /whether it has got the message is unknown/.test(said ?? '')) unknown += 1
-        else assert.match(said ?? '', /Shelf 7\./, `append ${at}`)
-      }
-      assert.ok(appends > 5, `only ${appends} appends`)
-      if (!isIdempotent) assert.ok(unknown > 0, 'no crash between the note and the task')
-    })
+        context.diagnostic(`${name} ${fired} trials, ${fired} faults fired, ${unknown} unknown, 0 violations`)
+        assert.ok(fired > 8, `I17: only ${fired} faults fired`)
+        if (!isIdempotent) assert.ok(unknown > 0, 'no crash between the note and the task')
+      })
