@@ -33,7 +33,7 @@ export { chainInside, relayOf, takeChain } from './identity/chain.ts'
 
 // other servers: the way out, finding an agent, and the keys that this server signs with
 export { createSafeFetch, type SafeFetch } from './federation/safe-fetch.ts'
-export { cardRelation, type DiscoveryStep, resolveAddress } from './federation/resolve.ts'
+export { cardRelation, type DiscoveryStep, resolveAddress, resolveCard } from './federation/resolve.ts'
 export { createOwnKeys, type OwnKey, type OwnKeys } from './federation/own-keys.ts'
 export { listSigningKeys } from './store/signing-keys.ts'
 export { signedCard } from './federation/sign.ts'

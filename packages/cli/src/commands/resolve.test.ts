@@ -79,6 +79,20 @@ describe('an agent on another server', () => {
     )
   })
 
+  test('[Mb14] is found by the URL of its card, whose key is kept under that URL', async () => {
+    const card = 'https://bots.b.test/a2a/docs/.well-known/agent-card.json'
+    const { federation } = JSON.parse(readFileSync(join(folder, 'witan.config.json'), 'utf8'))
+    const file = join(folder, 'by-card.json')
+    writeFileSync(file, JSON.stringify({ federation, store: { url: `file:${join(folder, 'by-card.db')}` } }))
+    const { code, out } = await witan(['resolve', card, '--trust', '--config', file], { folder })
+    assert.equal(code, 0, out)
+    assert.match(out, /^✓ A2A card +https:.*\n +→ Docs\n✓ interface .*\n.*\n✓ signature .*\n.*\n✓ kept key/)
+    const told = JSON.parse((await witan(['resolve', card, '--json'], { folder })).out)
+    assert.deepEqual([told.ok, told.address, told.name, told.steps.length], [true, card, 'Docs', 3])
+    const gone = await witan(['resolve', 'https://bots.b.test/nothing.json'], { folder })
+    assert.match(gone.out, /^✗ A2A card +REMOTE_CARD_INVALID: /)
+  })
+
   test('[Mb02] that is not there ends with 1, after the steps that were done', async () => {
     for (const [address, code, step] of [
       ['@nobody@b.test', 'REMOTE_CARD_INVALID', 'webfinger'],

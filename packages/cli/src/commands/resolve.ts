@@ -1,5 +1,5 @@
-/** `witan resolve`: finds an agent on another server, and prints each step of the way. */
-import { createSafeFetch, type DiscoveryStep, keepKey, resolveAddress } from '@witan/core/tooling'
+/** `witan resolve`: finds an agent on another server by its address or its card, and prints each step of the way. */
+import { createSafeFetch, type DiscoveryStep, keepKey, resolveAddress, resolveCard } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { databaseNamePattern } from '@witan/protocol/keys'
 import { readAddress } from '@witan/protocol/names'
@@ -13,8 +13,8 @@ import { oneLine } from '../tree/width.ts'
 
 export const resolveCommand: Command = {
   name: 'resolve',
-  summary: 'Find an agent on another server by its address, and print each step.',
-  operands: [{ name: '@LOCAL@DOMAIN' }],
+  summary: 'Find an agent on another server by its address or the URL of its card, and print each step.',
+  operands: [{ name: '@LOCAL@DOMAIN|URL' }],
   options: {
     trust: {
       help: 'Keep the key that signs its card now in place of the one that is kept. Works on the store itself.',
@@ -23,7 +23,11 @@ export const resolveCommand: Command = {
     ...jsonOption,
     ...configOption,
   },
-  examples: ['witan resolve @docs@bots.example.com', 'witan resolve @docs@bots.example.com --trust'],
+  examples: [
+    'witan resolve @docs@bots.example.com',
+    'witan resolve @docs@bots.example.com --trust',
+    'witan resolve https://travel.example/card.json',
+  ],
   run: resolve,
 }
 
@@ -38,13 +42,7 @@ const steps = [
 const width = Math.max(...steps.map(([, name]) => name.length))
 
 async function resolve(given: Given, terminal: Terminal): Promise<ExitCode> {
-  const [word = ''] = given.operands
-  const read = readAddress(word)
-  if (!read.ok)
-    throw new UsageError(
-      `"${oneLine(word.slice(0, 200))}" is no address: ${read.problem}.`,
-      'Write one such as @docs@bots.example.com.',
-    )
+  const { remote, first, find } = remoteIn(given.operands[0] ?? '')
   const config = await readConfig(given, terminal)
   const database = databaseOf(given)
   if (given.has('trust')) refuseMemory(config, 'keep a key in')
@@ -56,20 +54,20 @@ async function resolve(given: Given, terminal: Terminal): Promise<ExitCode> {
     if (!isJson) printStep(terminal, step)
   }
   try {
-    const { address, name, endpoint, signedBy } = await resolveAddress(read.address, { fetch, note })
-    const trusted = given.has('trust') ? await trust(config, database, { remote: address.text, signedBy }) : null
+    const { name, endpoint, signedBy } = await find({ fetch, note })
+    const trusted = given.has('trust') ? await trust(config, database, { remote, signedBy }) : null
     const kept = trusted === null ? {} : { trusted }
-    if (isJson) printJson(terminal, { ok: true, address: address.text, name, endpoint, signedBy, ...kept, steps: done })
+    if (isJson) printJson(terminal, { ok: true, address: remote, name, endpoint, signedBy, ...kept, steps: done })
     else if (trusted !== null) printLine(terminal, { mark: '✓', tone: 'good', name: 'kept key', text: trusted })
     return exitCodes.done
   } catch (error) {
     if (!isWitanError(error)) throw error
     const { code, message, hint } = error
-    const [failed, called] = steps[done.length] ?? ['signature', 'signature']
+    const [failed, called] = steps[first + done.length] ?? ['signature', 'signature']
     if (isJson)
       printJson(terminal, {
         ok: false,
-        address: read.address.text,
+        address: remote,
         steps: done,
         failed,
         error: { code, detail: message, hint },
@@ -80,6 +78,33 @@ async function resolve(given: Given, terminal: Terminal): Promise<ExitCode> {
     }
     return exitCodes.failed
   }
+}
+
+interface Found extends Pick<Awaited<ReturnType<typeof resolveCard>>, 'endpoint' | 'signedBy'> {
+  readonly name: string
+}
+
+/** What is looked for: its name as a key is kept under it, and the first step of its way. */
+interface Wanted {
+  readonly remote: string
+  readonly first: number
+  find(way: Parameters<typeof resolveCard>[1]): Promise<Found>
+}
+
+function remoteIn(word: string): Wanted {
+  if (/^https?:\/\//i.test(word) && URL.canParse(word)) {
+    const find: Wanted['find'] = async (way) => {
+      const { a2aCard, ...found } = await resolveCard(word, way)
+      return { ...found, name: typeof a2aCard['name'] === 'string' ? a2aCard['name'] : word }
+    }
+    return { remote: word, first: steps.findIndex(([id]) => id === 'a2a-card'), find }
+  }
+  const read = readAddress(word)
+  if (read.ok) return { remote: read.address.text, first: 0, find: (way) => resolveAddress(read.address, way) }
+  throw new UsageError(
+    `"${oneLine(word.slice(0, 200))}" is no address: ${read.problem}.`,
+    'Write one such as @docs@bots.example.com, or the URL of a card.',
+  )
 }
 
 /** The database of `--db`; a name of another form is refused before anything is asked. */

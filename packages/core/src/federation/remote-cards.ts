@@ -60,7 +60,7 @@ export function createCards(options: CardOptions): RemoteServices['find'] {
 }
 
 async function fetchCard({ address, card }: RemoteAgent, { fetch }: CardOptions): Promise<Card> {
-  if (address === undefined) return resolveCard(card ?? '', fetch)
+  if (address === undefined) return resolveCard(card ?? '', { fetch, note: () => {} })
   const read = readAddress(address)
   if (!read.ok) throw new Error(`no address: ${read.problem}`)
   return resolveAddress(read.address, { fetch, note: () => {} })

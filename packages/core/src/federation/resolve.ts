@@ -27,14 +27,20 @@ export interface FoundAgent {
   readonly a2aCard: Readonly<Record<string, unknown>>
 }
 
+/** What the A2A card of an agent says. */
+type FoundCard = Pick<FoundAgent, 'endpoint' | 'signedBy' | 'a2aCard'>
+
+/** How documents are fetched, and who is told of each step. */
+interface Way {
+  readonly fetch: Pick<SafeFetch, 'json'>
+  readonly note: (step: DiscoveryStep) => void
+}
+
 /**
  * Finds an agent. `note` is called after each step that succeeds. Throws `URL_NOT_PUBLIC`, `REMOTE_UNREACHABLE`, or `REMOTE_CARD_INVALID` with
  * the URL of the document that cannot be used.
  */
-export async function resolveAddress(
-  address: Address,
-  { fetch, note }: { readonly fetch: Pick<SafeFetch, 'json'>; readonly note: (step: DiscoveryStep) => void },
-): Promise<FoundAgent> {
+export async function resolveAddress(address: Address, { fetch, note }: Way): Promise<FoundAgent> {
   const { local, domain } = address
   const finger = await fetch.json(`https://${domain}/.well-known/webfinger?resource=acct:${local}@${domain}`)
   const cardUrl = linkOf(finger, address)
@@ -43,27 +49,27 @@ export async function resolveAddress(
   const { name, endpoint } = mentionableOf(card, address)
   note({ step: 'card', url: card.url, found: endpoint })
   const a2a = await fetch.json(`${endpoint}/.well-known/agent-card.json`)
-  const a2aCard = recordOf(a2a.value)
-  if (a2aCard === null) throw unusable(a2a.url, 'it is no card')
-  note({ step: 'a2a-card', url: a2a.url, found: textOf(a2aCard['name']) ?? 'no name' })
-  const found = interfaceOf(a2aCard, a2a.url)
-  note({ step: 'interface', url: found.url, found: `${found.binding} of protocol version 1.0` })
-  const signedBy = await signersOf(a2aCard, { domain, fetch, url: a2a.url })
-  const who = signedBy.length === 0 ? 'not signed' : `signed by ${signedBy.join(', ')}`
-  note({ step: 'signature', url: keysUrl(domain), found: who })
-  return { address, name, endpoint: found, signedBy, a2aCard }
+  return { address, name, ...(await readA2aCard(a2a, domain, { fetch, note })) }
 }
 
-/** An agent that is known by the URL of its card alone: its keys are those of the host of that. Throws as `resolveAddress` does. */
-export async function resolveCard(
-  url: string,
-  fetch: Pick<SafeFetch, 'json'>,
-): Promise<Pick<FoundAgent, 'endpoint' | 'signedBy' | 'a2aCard'>> {
-  const found = await fetch.json(url)
-  const a2aCard = recordOf(found.value)
-  if (a2aCard === null) throw unusable(found.url, 'it is no card')
-  const endpoint = interfaceOf(a2aCard, found.url)
-  const signedBy = await signersOf(a2aCard, { domain: new URL(url).host, fetch, url: found.url })
+/**
+ * An agent that is known by the URL of its card alone: its keys are those of the host of that. `note` is called after each step that
+ * succeeds. Throws as `resolveAddress` does.
+ */
+export async function resolveCard(url: string, way: Way): Promise<FoundCard> {
+  return readA2aCard(await way.fetch.json(url), new URL(url).host, way)
+}
+
+/** What the A2A card of an agent says, and who of a domain signed it. */
+async function readA2aCard({ url, value }: Document, domain: string, { fetch, note }: Way): Promise<FoundCard> {
+  const a2aCard = recordOf(value)
+  if (a2aCard === null) throw unusable(url, 'it is no card')
+  note({ step: 'a2a-card', url, found: textOf(a2aCard['name']) ?? 'no name' })
+  const endpoint = interfaceOf(a2aCard, url)
+  note({ step: 'interface', url: endpoint.url, found: `${endpoint.binding} of protocol version 1.0` })
+  const signedBy = await signersOf(a2aCard, { domain, fetch, url })
+  const who = signedBy.length === 0 ? 'not signed' : `signed by ${signedBy.join(', ')}`
+  note({ step: 'signature', url: signedBy.length === 0 ? url : keysUrl(domain), found: who })
   return { endpoint, signedBy, a2aCard }
 }
 
@@ -113,7 +119,21 @@ function interfaceOf(card: Readonly<Record<string, unknown>>, at: string): Found
     if (one === null || one['protocolVersion'] !== '1.0' || binding === undefined || url === null) continue
     if (URL.canParse(url)) return { url, binding, tenant: textOf(one['tenant']) }
   }
-  throw unusable(at, `it offers no interface of protocol version 1.0 over ${bindings.join(' or ')}`)
+  const others = versionsIn(card, interfaces)
+  const besides = others.length === 0 ? '' : `; it speaks A2A ${others.join(', ')}, and this server calls 1.0 alone`
+  throw unusable(at, `it offers no interface of protocol version 1.0 over ${bindings.join(' or ')}${besides}`)
+}
+
+const mostVersions = 3
+
+/** The versions that a card names, other than 1.0; one of 0.3 names it beside its only URL. */
+function versionsIn(
+  card: Readonly<Record<string, unknown>>,
+  interfaces: readonly (Readonly<Record<string, unknown>> | null)[],
+): readonly string[] {
+  const named = [card, ...interfaces].map((one) => textOf(one?.['protocolVersion']))
+  const read = named.flatMap((one) => (one !== null && one !== '1.0' && /^\d[\w.-]{0,15}$/.test(one) ? [one] : []))
+  return [...new Set(read)].slice(0, mostVersions)
 }
 
 async function signersOf(
