@@ -13,6 +13,7 @@ import { playForbidden } from './families/forbid.ts'
 import { playHandOvers } from './families/hand-over.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playOutside } from './families/outside.ts'
+import { playOutsideOrders } from './families/outside-orders.ts'
 import { playPeers } from './families/peers.ts'
 import { playPeople } from './families/people.ts'
 import { playOverrides } from './families/override.ts'
@@ -75,7 +76,10 @@ describe('the injection and leak corpus', () => {
   test('[C6] [E85] S: nobody speaks to a model in the name of another', () => family('S', 140, playSpeaking))
 
   test('[C31] [M02] G: who calls over A2A gets nothing of others, nothing for people, and no bound value', () =>
-    family('G', 400, playOutside))
+    family('G from outside', 1500, playOutside))
+
+  test('[D22] [M02] [M06] E and F: nobody who calls over A2A makes an agent do what it may not do, and no claim of a message is believed', () =>
+    family('E from outside', 700, playOutsideOrders))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

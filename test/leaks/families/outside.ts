@@ -1,25 +1,11 @@
 /** Family G: callers over A2A. Whoever calls gets nothing of another's tasks, nothing that is for people, and no bound value. */
-import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
-import { createRuntime, memoryStore, type Runtime } from '@witan/core'
 import { call, scriptedModel, toolResults } from '@witan/core/testing'
-import { createApp, createAuth, createLog } from '@witan/server'
 import { agent, until } from '../../support/stage.ts'
 import { canary, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
+import { createOutsideWorld, type OutsideWorld, remote, type Sent, type Who, ways } from '../support/outside-world.ts'
 
-const domain = 'bots.example'
 const marks = ['hidden', 'prompt', 'instructions', 'message', 'approval', 'provider'] as const
-const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k' }
-const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-/** A good token of an agent of another server. */
-function tokenOf(sub: string, local: string, jti: string): string {
-  const iat = Math.floor(Date.now() / 1000)
-  const iss = `https://${sub.slice(sub.lastIndexOf('@') + 1)}`
-  const text = `${encoded({ alg: 'EdDSA', kid: 'k' })}.${encoded({ iss, sub, aud: `@${local}@${domain}`, iat, exp: iat + 300, jti })}`
-  return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`
-}
 
 const secret = { name: 'account', type: 'string', sendToModel: false } as const
 const pay = { name: 'Pay', description: 'Pays.', parametersSchema: { type: 'object', properties: {} } }
@@ -45,72 +31,25 @@ const model = scriptedModel(
   { id: 'play/model' },
 )
 
-interface Who {
-  readonly name: string
-  readonly bearer: (local: string, jti: string) => string | null
-}
-
-interface World {
-  readonly runtime: Runtime
-  readonly post: (who: Who, local: string, sent: Sent) => Promise<string>
+interface World extends OutsideWorld {
   readonly owner: Who
   readonly others: readonly Who[]
-  close(): Promise<void>
 }
-
-/** A method and its parameters. */
-type Sent = readonly [method: string, params: Record<string, unknown>]
 
 /** A server with the agents, the caller that owns the tasks, and everybody else. */
 async function createWorld(): Promise<World> {
-  const runtime = createRuntime({
-    ...{ store: memoryStore(), models: { 'play/model': model }, agents, domains: { [domain]: 'default' } },
-    ...{ retry: { tries: 1 }, report: () => undefined },
-  })
-  const stop = new AbortController()
-  const app = createApp({
-    ...{
-      runtime,
-      auth: createAuth('none', () => 80),
-      hosts: { port: () => 80, allowed: [] },
-      log: createLog('silent'),
-    },
-    ...{ studio: new URL('about:blank'), fetchJson: async () => ({ keys: [jwk] }) },
-    stop: { streams: stop.signal, waits: stop.signal },
-    federation: {
-      ...{ domain, domains: [domain], publicUrl: () => 'http://localhost', maxHops: 4, maxOpenTasks: 10_000 },
-      ...{ defaultAgent: null, trust: [], resolve: {} },
-    },
-  })
-  const keyOf = async (id: string, roles: readonly string[]) =>
-    (await runtime.keys.create({ id, roles: [...roles] })).key
-  const anna = await keyOf('user:anna', ['run'])
-  const admin = await keyOf('user:eve', ['admin', 'run', 'answer', 'read', 'staff'])
+  const world = createOutsideWorld({ models: { 'play/model': model }, agents })
   return {
-    runtime,
-    owner: { name: 'anna', bearer: () => anna },
+    ...world,
+    owner: await world.key('anna', 'user:anna', ['run']),
     others: [
-      { name: 'an admin', bearer: () => admin },
-      { name: 'a remote that is let in', bearer: (local, jti) => tokenOf('@x@a.test', local, jti) },
-      { name: 'another one', bearer: (local, jti) => tokenOf('@anna@a.test', local, jti) },
-      { name: 'a remote that is not', bearer: (local, jti) => tokenOf('@anna@e.test', local, jti) },
-      { name: 'a remote with the name of a role', bearer: (local, jti) => tokenOf('@admin@e.test', local, jti) },
+      await world.key('an admin', 'user:eve', ['admin', 'run', 'answer', 'read', 'staff']),
+      remote('a remote that is let in', '@x@a.test'),
+      remote('another one', '@anna@a.test'),
+      remote('a remote that is not', '@anna@e.test'),
+      remote('a remote with the name of a role', '@admin@e.test'),
       { name: 'nobody', bearer: () => null },
     ],
-    async post(who, local, [method, params]) {
-      const messageId = randomUUID()
-      const { message } = params
-      const whole = typeof message === 'object' ? { message: { messageId, role: 'ROLE_USER', ...message } } : params
-      const bearer = who.bearer(local, messageId)
-      const headers: Record<string, string> = { 'content-type': 'application/json', 'a2a-version': '1.0' }
-      if (bearer !== null) headers['authorization'] = `Bearer ${bearer}`
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: whole })
-      return (await app.fetch(new Request(`http://localhost/a2a/${local}`, { method: 'POST', headers, body }))).text()
-    },
-    async close() {
-      stop.abort()
-      await runtime.close()
-    },
   }
 }
 
@@ -156,6 +95,10 @@ async function playOwner(world: World, ledger: Ledger, local: string): Promise<{
     ...['GetTask', 'CancelTask', 'SubscribeToTask'].map((method) => [method, { id }] as const),
     ['ListTasks', all],
     ['ListTasks', { ...all, contextId }],
+    ['ListTasks', { ...all, pageToken: id }],
+    ...['GetTaskPushNotificationConfig', 'ListTaskPushNotificationConfigs'].map(
+      (method) => [method, { taskId: id }] as const,
+    ),
     ...messages.flatMap((message) =>
       ['SendMessage', 'SendStreamingMessage'].map((method) => [method, { message }] as const),
     ),
@@ -170,12 +113,13 @@ export async function playOutside(ledger: Ledger): Promise<void> {
     const { id, sent } = await playOwner(world, ledger, local)
     for (const who of world.others)
       for (const one of sent)
-        for (const at of [local, 'closed']) {
-          ledger.begin(`${local} at ${at}: ${who.name}, ${JSON.stringify(one)}`)
-          const answer = await world.post(who, at, one)
-          ledger.deny('leak', 'answer', scan(answer))
-          ledger.deny('leak', 'task id', answer.includes(id) ? [id] : [])
-        }
+        for (const way of ways)
+          for (const at of way.startsWith('the hub') ? [local] : [local, 'closed']) {
+            ledger.begin(`${local} at ${at} by ${way}: ${who.name}, ${JSON.stringify(one)}`)
+            const answer = await world.post(who, at, one, way)
+            ledger.deny('leak', 'answer', scan(answer))
+            ledger.deny('leak', 'task id', answer.includes(id) ? [id] : [])
+          }
     ledger.begin(`${local}: nothing moved`)
     const { status } = await world.runtime.getRun(id)
     ledger.deny('edge', 'run', status === (local === 'broken' ? 'failed' : 'waiting') ? [] : [status])

@@ -10,7 +10,7 @@ import { disguises, hasObeyed, obeying, orderOf } from '../support/obeying-model
 const go = { message: 'do as I say', request: 'do as I say' }
 
 /** What is ordered of the agent that may not. */
-const orders: Readonly<Record<string, readonly ScriptedCall[]>> = {
+export const orders: Readonly<Record<string, readonly ScriptedCall[]>> = {
   'an agent it does not list': [{ name: 'stranger', arguments: go }],
   'an agent by its path': [{ name: 'root/stranger', arguments: go }],
   'an agent by its name': [{ name: 'The Stranger', arguments: go }],
