@@ -7,6 +7,7 @@ import { createHealth } from './runtime/health.ts'
 import { rememberedReplies } from './runtime/idempotency.ts'
 import { startListening } from './runtime/listening.ts'
 import { keyLookup } from './runtime/keys.ts'
+import { usedEvidence } from './runtime/used-evidence.ts'
 import { signingKeys } from './runtime/signing-keys.ts'
 import { publishedAgents } from './runtime/published.ts'
 import { createWitan } from './runtime/witan.ts'
@@ -35,6 +36,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
     keyLookup: keyLookup(parts, opened),
     published: publishedAgents(parts, opened),
     signingKeys: signingKeys(parts, opened),
+    usedEvidence: usedEvidence(parts, opened),
     health: createHealth(parts, opened),
     flushTraces: async (withinMs = 30_000) => (await parts.telemetry?.flush(withinMs)) ?? true,
     close: ({ tracesWithinMs = 2_000 } = {}) => {

@@ -20,6 +20,7 @@ export { listKeys } from './store/keys.ts'
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
 
 // JSON and texts that may be long, without a long turn
+export { jsonLength } from './identity/json-length.ts'
 export { jsonText, textBytes } from './identity/json-pieces.ts'
 
 // callers from outside, and whom they reach
@@ -31,7 +32,12 @@ export type { Asked, OwnMessage, OwnRun, OwnRunFilter, OwnRuns } from './runtime
 export type { GivenChains } from './identity/chain.ts'
 export { chainInside, relayOf, takeChain } from './identity/chain.ts'
 
+export type { UsedEvidence } from './runtime/used-evidence.ts'
+
 // other servers: the way out, finding an agent, and the keys that this server signs with
+export { type EvidencePiece, isSignedBy, type KeyPlace, readEvidence } from './federation/evidence-piece.ts'
+export { credentialClaim, readCredential } from './federation/credential-piece.ts'
+export { keysIn, keysUrl, type PublicKeys } from './federation/public-keys.ts'
 export { createSafeFetch, type SafeFetch } from './federation/safe-fetch.ts'
 export { cardRelation, type DiscoveryStep, resolveAddress, resolveCard } from './federation/resolve.ts'
 export { createOwnKeys, type OwnKey, type OwnKeys } from './federation/own-keys.ts'

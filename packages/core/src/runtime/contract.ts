@@ -42,6 +42,7 @@ import type { RevisionOption, SubAgentAssignment } from '../agent/admin/assign.t
 import type { Principal } from '../identity/principal.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
+import type { UsedEvidence } from './used-evidence.ts'
 import type { OwnKeys } from '../federation/own-keys.ts'
 import type { PublishedAgents } from './published.ts'
 import type { OwnRuns } from './own-runs.ts'
@@ -353,6 +354,8 @@ export interface Runtime extends Witan {
   readonly published: PublishedAgents
   /** The keys that this server signs cards with, the same in every process of the store. */
   readonly signingKeys: OwnKeys
+  /** Which evidence was used, in all processes of the store. */
+  readonly usedEvidence: UsedEvidence
   /** Remembers a reply under an idempotency key, or returns the remembered reply. */
   readonly idempotency: RememberedReplies
   /**

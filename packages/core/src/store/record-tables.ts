@@ -4,9 +4,16 @@ import { keyTable } from './keys.ts'
 import { remoteKeyTable } from './remote-keys.ts'
 import { signingKeyTable } from './signing-keys.ts'
 import type { RecordTable } from './record.ts'
+import { usedEvidenceTable } from './used-evidence.ts'
 
 /** One row for each kind; `store/record.ts` says what a declaration holds. */
-export const recordTables: readonly RecordTable[] = [keyTable, auditTable, signingKeyTable, remoteKeyTable]
+export const recordTables: readonly RecordTable[] = [
+  keyTable,
+  auditTable,
+  signingKeyTable,
+  remoteKeyTable,
+  usedEvidenceTable,
+]
 
 /** The tables whose rows a database exists for, beside those of the log. */
 export const beginningTables: readonly string[] = recordTables

@@ -4,6 +4,9 @@
  */
 import type { RowPage } from './row-page.ts'
 
+/** The most rows that `forgetRecords` deletes at once. */
+export const mostForgotten = 1_000
+
 interface ColumnValues {
   readonly text: string
   readonly 'text?': string | null
@@ -49,6 +52,8 @@ export interface RecordTable<
   readonly secret?: string
   /** A time that moves on and never back. Without it, a row never changes. */
   readonly latest?: string
+  /** The time from which a row counts no more: `forgetRecords` deletes such rows. */
+  readonly until?: string
   /** Whether rows may be deleted. */
   readonly isDeleted?: boolean
   /** Whether a database exists while it has such a row. */
@@ -90,7 +95,7 @@ export interface RecordUse {
 /** Declares a kind of record. */
 export function defineRecord<const Columns extends RecordColumns, const Filter extends keyof Columns & string>(
   table: RecordTable<Columns, Filter> & {
-    readonly [Key in 'secret' | 'latest']?: NoInfer<keyof Columns & string>
+    readonly [Key in 'secret' | 'latest' | 'until']?: NoInfer<keyof Columns & string>
   },
 ): RecordTable<Columns, Filter> {
   return Object.freeze(table)
@@ -118,6 +123,8 @@ export interface Records {
   ): Promise<readonly (RecordRow<Table> & { readonly database: string })[]>
   /** Sets the `latest` column of rows, never to an earlier time. Rows that are gone are ignored. */
   useRecords(table: RecordTable, uses: readonly RecordUse[]): Promise<void>
+  /** Deletes rows of a database whose `until` is before a time: at most 1,000 at once, those first that ended first. */
+  forgetRecords(database: string, table: RecordTable, before: number): Promise<void>
   /** Deletes a row, and adds others beside it. False if there was none. */
   deleteRecord(database: string, of: RecordPlace, beside?: readonly Addition[]): Promise<boolean>
 }

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { auditOf, auditTable } from '../store/audit.ts'
 import { keyTable } from '../store/keys.ts'
+import { usedEvidenceTable } from '../store/used-evidence.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
 import { database, entry, idleListener, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
@@ -56,6 +57,7 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   lastAgentRevision: (store) => store.lastAgentRevision(database, 'a'),
   changeAgents: (store) => store.changeAgents(database, []),
   findRecords: (store) => store.findRecords(keyTable, ['sha256:0']),
+  forgetRecords: (store) => store.forgetRecords(database, usedEvidenceTable, 5),
   deleteRecord: (store) => store.deleteRecord(database, { table: keyTable, id: 'k1' }),
   addRecord: (store) => store.addRecord(database, auditOf(changed, { kind: 'key', name: 'k1', action: 'revoke' })),
   listRecords: (store) => store.listRecords(database, auditTable, wholePage),

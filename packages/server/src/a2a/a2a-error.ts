@@ -97,6 +97,10 @@ const rpcOf: Readonly<Record<number, string>> = {
 const problems: readonly WitanError['code'][] = [
   'BODY_TOO_LARGE',
   'CONTENT_TYPE_UNSUPPORTED',
+  'EVIDENCE_AUDIENCE',
+  'EVIDENCE_EXPIRED',
+  'EVIDENCE_INVALID',
+  'EVIDENCE_REPLAYED',
   'METHOD_NOT_ALLOWED',
   'NOT_FOUND',
   'TOO_MANY_TASKS',

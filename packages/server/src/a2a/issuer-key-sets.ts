@@ -1,13 +1,13 @@
-/** The public keys of other servers, which sign for their agents. Each is kept for a while, and few are asked for at once. */
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+/** The public keys of other servers and of issuers. Each is kept for a while, and few are asked for at once. */
+import type { KeyObject } from 'node:crypto'
+import { keysIn, type KeyPlace, keysUrl, type PublicKeys } from '@witan/core/tooling'
 import { dropOldest } from '../drop-oldest.ts'
 import { refused } from './credential-error.ts'
-import { fieldOf } from './wire.ts'
 
-/** Finds the key of a token. */
+/** Finds the key of a signature. */
 export interface IssuerKeySets {
-  /** `issuer` is an origin. Throws `UNAUTHENTICATED` if its keys cannot be read, and the error of `jose` if none fits. */
-  keyOf(issuer: string, ...token: Parameters<JWTVerifyGetKey>): ReturnType<JWTVerifyGetKey>
+  /** The key; null if its issuer has none of that id. Throws `UNAUTHENTICATED` if its keys cannot be read. */
+  keyOf(place: KeyPlace): Promise<KeyObject | null>
 }
 
 /** Reads the JSON at a URL of another server, with all limits of outgoing requests. */
@@ -23,8 +23,6 @@ const defaults = {
   freshMs: 300_000,
   /** How long an issuer is left alone after a look that found no key, or failed. */
   pauseMs: 10_000,
-  /** The most keys of one issuer. */
-  keys: 100,
 }
 
 interface Known {
@@ -32,7 +30,7 @@ interface Known {
   /** When a key was last looked for again because it was not there. */
   missedAt: number
   /** Null: they could not be read. */
-  readonly keys: JWTVerifyGetKey | null
+  readonly keys: PublicKeys | null
 }
 
 /** Creates the cache. An unknown key is looked for again, but not more often than the pause allows. */
@@ -40,52 +38,39 @@ export function createIssuerKeySets(fetchJson: FetchJson, now: () => number, lim
   const known = new Map<string, Known>()
   const asking = new Map<string, Promise<Known>>()
 
-  function ask(issuer: string): Promise<Known> {
-    const before = asking.get(issuer)
+  function ask(place: KeyPlace): Promise<Known> {
+    const url = keysUrl(place)
+    const before = asking.get(url)
     if (before !== undefined) return before
     if (asking.size >= limits.atOnce) throw refused('The keys of too many servers are asked for now. Try again soon.')
-    const asked = read(issuer).finally(() => asking.delete(issuer))
-    asking.set(issuer, asked)
+    const asked = read(url, place).finally(() => asking.delete(url))
+    asking.set(url, asked)
     return asked
   }
 
-  async function read(issuer: string): Promise<Known> {
+  async function read(url: string, place: KeyPlace): Promise<Known> {
     const at = now()
-    const keys = await fetchJson(`${issuer}/.well-known/jwks.json`)
-      .then((set) => createLocalJWKSet(keySet(set, limits.keys)))
+    const keys = await fetchJson(url)
+      .then((document) => keysIn(document, place))
       .catch(() => null)
-    const before = known.get(issuer)
+    const before = known.get(url)
     const found = { at, missedAt: before?.missedAt ?? Number.NEGATIVE_INFINITY, keys: keys ?? before?.keys ?? null }
-    known.delete(issuer)
-    known.set(issuer, found)
+    known.delete(url)
+    known.set(url, found)
     dropOldest(known, limits.issuers)
     return found
   }
 
   return {
-    async keyOf(issuer, header, token) {
-      let found = known.get(issuer)
+    async keyOf(place) {
+      let found = known.get(keysUrl(place))
       const age = found === undefined ? Number.POSITIVE_INFINITY : now() - found.at
-      if (found === undefined || age > (found.keys === null ? limits.pauseMs : limits.freshMs))
-        found = await ask(issuer)
-      if (found.keys === null) throw refused('The keys of the server that signed the token cannot be read.')
-      try {
-        return await found.keys(header, token)
-      } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey) || now() - found.missedAt < limits.pauseMs) throw error
-        found.missedAt = now()
-        const again = await ask(issuer)
-        if (again.keys === null) throw error
-        return again.keys(header, token)
-      }
+      if (found === undefined || age > (found.keys === null ? limits.pauseMs : limits.freshMs)) found = await ask(place)
+      if (found.keys === null) throw refused('The keys of the server that signed cannot be read.')
+      const key = found.keys.get(place.kid)
+      if (key !== undefined || now() - found.missedAt < limits.pauseMs) return key ?? null
+      found.missedAt = now()
+      return (await ask(place)).keys?.get(place.kid) ?? null
     },
   }
-}
-
-/** The Ed25519 keys of a set, without `alg`: they sign under both of its names. Throws for what is no set. */
-function keySet(set: unknown, most: number): JSONWebKeySet {
-  const keys = fieldOf(set, 'keys')
-  if (!Array.isArray(keys) || keys.length > most) throw new Error(`no set of at most ${most} keys`)
-  const fitting = keys.filter((key) => fieldOf(key, 'kty') === 'OKP' && fieldOf(key, 'crv') === 'Ed25519')
-  return { keys: fitting.map(({ alg: _, ...key }) => key) }
 }

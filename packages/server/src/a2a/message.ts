@@ -2,6 +2,7 @@
 import { chainInside, type GivenChains, relayOf } from '@witan/core/tooling'
 import type { Prompt } from '@witan/protocol'
 import { A2aError } from './a2a-error.ts'
+import type { GivenEvidence } from './evidence.ts'
 import { fieldOf, isObject } from './wire.ts'
 
 /** An answer to something that a task asked. */
@@ -22,8 +23,8 @@ export interface ReadMessage {
   /** The chains that its metadata names, not checked yet. */
   readonly chains: Pick<GivenChains, 'message' | 'capabilities'>
   readonly mentionRelay: 'inline' | null
-  /** How many pieces of evidence came with it. */
-  readonly evidence: number
+  /** Its evidence, not checked yet. */
+  readonly evidence: GivenEvidence
 }
 
 type PromptPart = Exclude<Prompt, string>[number]
@@ -53,8 +54,10 @@ export function readMessage(params: unknown): ReadMessage {
     ...configuration,
     chains: { message: fieldOf(mentionable, 'agent_chain'), capabilities: chainInside(capabilities) },
     mentionRelay: relayOf(capabilities),
-    evidence:
-      countOf(fieldOf(mentionable, 'identity_evidence')) + countOf(fieldOf(mentionable, 'verifiable_credentials')),
+    evidence: {
+      evidence: fieldOf(mentionable, 'identity_evidence'),
+      credentials: fieldOf(mentionable, 'verifiable_credentials'),
+    },
   }
 }
 
@@ -153,11 +156,6 @@ function answerOf(data: unknown, path: string): GivenAnswer | null {
   if (error === undefined) return { id, answer }
   if (typeof error !== 'string' || error === '') throw invalid(`\`${path}.data.error\` must say in words what failed`)
   return { id, error }
-}
-
-function countOf(evidence: unknown): number {
-  if (evidence === undefined || evidence === null) return 0
-  return Array.isArray(evidence) ? evidence.length : 1
 }
 
 /** The error for parameters that do not fit. */

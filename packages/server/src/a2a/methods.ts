@@ -1,17 +1,18 @@
 /** The methods of A2A for one caller of one agent, in no binding yet. */
 import { randomUUID } from 'node:crypto'
 import type { Principal, Witan } from '@witan/core'
-import { mayCall, type OwnRun, type OwnRuns, type PublishedAgent, takeChain } from '@witan/core/tooling'
+import { mayCall, type OwnRun, type OwnRuns, type PublishedAgent } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
-import { readAddress } from '@witan/protocol/names'
-import type { IncomingCall, NoticeBody } from '@witan/protocol/entries'
+import type { IncomingCall } from '@witan/protocol/entries'
 import type { AppOptions } from '../app-options.ts'
 import { nothingAt } from '../problem.ts'
 import { waitFor } from '../wait.ts'
 import { A2aError } from './a2a-error.ts'
 import { type Caller, checkReached } from './credential.ts'
+import type { EvidenceChecks } from './evidence.ts'
 import { framesOf } from './frames.ts'
 import { isLetIn } from './let-in.ts'
+import { evidenceTerms, taken, withEvidence } from './incoming.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
 import { accepted, type Placed } from './once.ts'
 import { reserveTask } from './open-tasks.ts'
@@ -26,6 +27,7 @@ export interface MethodCall {
   readonly agents: readonly PublishedAgent[]
   readonly pick: (message: ReadMessage, own: OwnRuns) => Promise<PublishedAgent>
   readonly params: unknown
+  readonly evidence: EvidenceChecks
   /** For the error of what is missing. */
   readonly path: string
   readonly options: AppOptions
@@ -210,8 +212,9 @@ async function said(call: MethodCall, message: ReadMessage, contextId = newConte
   const { caller, options, traceparent } = call
   const agent = await call.pick(message, witanOf(call).ownRuns)
   checkReached(caller, agent)
-  if (!mayCall(agent.data.access, caller.principal)) throw nothingAt(call.path)
-  const { incoming, notices } = taken(call, agent, message)
+  const checked = await call.evidence.check(message.evidence, evidenceTerms(call, agent, message))
+  if (!mayCall(agent.data.access, withEvidence(caller.principal, checked))) throw nothingAt(call.path)
+  const { incoming, notices } = taken(call, agent, { message, checked })
   const witan = witanOf(call, incoming)
   const runId = await accepted(
     { caller, agent: agent.address.text, messageId: message.messageId, replies: options.runtime.idempotency },
@@ -225,46 +228,6 @@ async function said(call: MethodCall, message: ReadMessage, contextId = newConte
     },
   )
   return { witan, runId, agent }
-}
-
-/** The chain that holds, and what its people read of it. Throws `AGENT_CHAIN_INVALID`, `CHAIN_LOOP`. */
-function taken(
-  { caller, options }: MethodCall,
-  agent: PublishedAgent,
-  message: ReadMessage,
-): { readonly incoming: IncomingCall; readonly notices: readonly NoticeBody[] } {
-  const { chains, mentionRelay, evidence } = message
-  const result = takeChain(
-    { ...chains, credential: caller.chain },
-    {
-      ...{ called: agent.address.text, caller: caller.address, canonical },
-      ceiling: options.federation?.maxHops ?? 1,
-    },
-  )
-  if (!result.ok) throw new WitanError(result.code, result.detail)
-  const notices = result.notices.map(noticeOf)
-  if (evidence > 0) {
-    const detail = `${evidence} ${evidence === 1 ? 'piece' : 'pieces'} of evidence came with the message, of nobody who is trusted.`
-    notices.push({ code: 'EVIDENCE_DROPPED', detail, count: evidence })
-  }
-  const { chain } = result
-  return {
-    incoming: { ...(chain === null ? {} : { chain }), ...(mentionRelay === null ? {} : { mentionRelay }) },
-    notices,
-  }
-}
-
-type ChainNotice = Extract<ReturnType<typeof takeChain>, { ok: true }>['notices'][number]
-
-function noticeOf(notice: ChainNotice): NoticeBody {
-  if (notice.code === 'CHAIN_MISSING')
-    return { ...notice, detail: `${notice.caller} called without a chain: this counts as the first hop.` }
-  return { ...notice, detail: `The chain came with ${notice.from} hops at most; here they are ${notice.to}.` }
-}
-
-function canonical(address: string): string {
-  const read = readAddress(address)
-  return read.ok ? read.address.text : address.toLowerCase()
 }
 
 type Noting = NonNullable<Parameters<Witan['run']>[2]>

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { App, AppEnv, AppOptions } from '../app-options.ts'
 import { noFederation } from '../federation-config.ts'
 import { createWireCredentials } from './credential.ts'
+import type { EvidenceChecks, GivenEvidence } from './evidence.ts'
 import type { FetchJson } from './issuer-key-sets.ts'
 import type { RemoteTokens } from './remote-token.ts'
 import { answerA2a } from './server.ts'
@@ -11,29 +12,49 @@ import { answerA2a } from './server.ts'
 export function mountA2a(app: App, options: AppOptions): void {
   const { runtime, auth, hosts, log, federation = noFederation } = options
   const now = (): number => runtime.keyLookup.now()
-  const tokens = tokensOnDemand(options.fetchJson ?? noKeys, now)
+  const checks = checksOnDemand(options, now)
+  const tokens: RemoteTokens = { verify: async (token, use) => (await checks()).tokens.verify(token, use) }
+  const evidence: EvidenceChecks = {
+    // Most messages carry none.
+    check: async (given, terms) =>
+      hasEvidence(given) ? (await checks()).evidence.check(given, terms) : { proven: [], dropped: 0 },
+  }
   const credentials = createWireCredentials({ runtime, auth, tokens, port: hosts.port, log })
-  const server = { options, federation, credentials }
+  const server = { options, federation, credentials, evidence }
   app.all('/a2a', (c) => answerA2a(server, requestOf(c)))
   app.all('/a2a/*', (c, next) => (isCard(c.req.path) ? next() : answerA2a(server, requestOf(c))))
 }
 
-/** Reads tokens. What that takes is loaded with the first one: a server that is called by nobody starts without it. */
-function tokensOnDemand(fetchJson: FetchJson, now: () => number): RemoteTokens {
-  let made: Promise<RemoteTokens> | undefined
-  const make = async (): Promise<RemoteTokens> => {
-    const [{ createIssuerKeySets }, { createRemoteTokens }] = await Promise.all([
+interface Checks {
+  readonly tokens: RemoteTokens
+  readonly evidence: EvidenceChecks
+}
+
+/** What reads tokens and evidence. What that takes is loaded with the first one: a server that is called by nobody starts without it. */
+function checksOnDemand(
+  { runtime, fetchJson = noKeys, federation = noFederation }: AppOptions,
+  now: () => number,
+): () => Promise<Checks> {
+  let made: Promise<Checks> | undefined
+  const make = async (): Promise<Checks> => {
+    const [{ createIssuerKeySets }, { createRemoteTokens }, { createEvidenceChecks }] = await Promise.all([
       import('./issuer-key-sets.ts'),
       import('./remote-token.ts'),
+      import('./evidence.ts'),
     ])
-    return createRemoteTokens(createIssuerKeySets(fetchJson, now), now)
+    const keys = createIssuerKeySets(fetchJson, now)
+    const { trust } = federation
+    const evidence = createEvidenceChecks({ trust, keys, used: runtime.usedEvidence, now })
+    return { tokens: createRemoteTokens(keys, now), evidence }
   }
-  return {
-    async verify(token, use) {
-      made ??= make()
-      return (await made).verify(token, use)
-    },
+  return () => {
+    made ??= make()
+    return made
   }
+}
+
+function hasEvidence({ evidence, credentials }: GivenEvidence): boolean {
+  return (evidence ?? null) !== null || (credentials ?? null) !== null
 }
 
 /** Without a way out no server's keys can be read. */

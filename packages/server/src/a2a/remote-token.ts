@@ -1,6 +1,7 @@
 /** Tokens that other servers sign for the calls of their agents: a JWT for one address and one message [M03]. */
 import { type Address, readAddress } from '@witan/protocol/names'
-import { errors, type JWTPayload, jwtVerify } from 'jose'
+import type { KeyObject } from 'node:crypto'
+import { errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose'
 import type { IssuerKeySets } from './issuer-key-sets.ts'
 import { refused } from './credential-error.ts'
 import { payloadOf } from './unverified-token.ts'
@@ -70,11 +71,13 @@ async function verified(
   keys: IssuerKeySets,
   { issuer, at }: { readonly issuer: string; readonly at: number },
 ): Promise<JWTPayload> {
-  const keyOf: Parameters<typeof jwtVerify>[1] = async (header, given) => {
+  const keyOf = async (header: JWTHeaderParameters): Promise<KeyObject> => {
     const { kid } = header
     if (typeof kid !== 'string' || kid === '' || kid.length > longestKeyId)
       throw refused('The header of the token must name a `kid`.')
-    return keys.keyOf(issuer, header, given)
+    const key = await keys.keyOf({ form: 'jwks', issuer, kid })
+    if (key === null) throw new errors.JWKSNoMatchingKey()
+    return key
   }
   try {
     const options = { algorithms, issuer, clockTolerance: skewSeconds, currentDate: new Date(at) }

@@ -10,6 +10,7 @@ import { refuseLate, whileAdmitted } from '../still-admitted.ts'
 import { A2aError } from './a2a-error.ts'
 import { type Binding, extensionHeader, restBinding, rpcBinding } from './binding.ts'
 import type { Asked, Caller, WireCredentials } from './credential.ts'
+import type { EvidenceChecks } from './evidence.ts'
 import { noMethod, restParams, restRoute, type RestRoute } from './http-json.ts'
 import { pickAgent } from './hub.ts'
 import { idOf, readRpc } from './json-rpc.ts'
@@ -24,6 +25,7 @@ interface A2aServer {
   readonly options: AppOptions
   readonly federation: Federation
   readonly credentials: WireCredentials
+  readonly evidence: EvidenceChecks
 }
 
 /** One request, and what its connection can do. */
@@ -119,7 +121,7 @@ async function admit(
 }
 
 function callOf(
-  { options, federation }: A2aServer,
+  { options, federation, evidence }: A2aServer,
   request: Request,
   of: Reached & { readonly caller: Caller; readonly params: unknown },
 ): MethodCall {
@@ -127,7 +129,7 @@ function callOf(
   const { isAnonymous } = caller
   const { defaultAgent } = federation
   return {
-    ...{ caller, agents, params, options, path: new URL(request.url).pathname, gone: request.signal },
+    ...{ caller, agents, params, options, evidence, path: new URL(request.url).pathname, gone: request.signal },
     pick: async (message, own) =>
       place.agent === null ? pickAgent({ agents, defaultAgent, isAnonymous }, message, own) : agents[0],
     traceparent: request.headers.get('traceparent'),

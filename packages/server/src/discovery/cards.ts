@@ -123,6 +123,11 @@ function skillOf({ address, data }: PublishedAgent, most = longestDescription): 
   return { id: address.local, name: data.name ?? data.id, description, tags: ['agent'] }
 }
 
+/** Where the A2A card of an agent is. */
+export function cardUrlOf(agent: PublishedAgent, federation: Federation): string {
+  return `${endpointOf(agent, federation)}/.well-known/agent-card.json`
+}
+
 function endpointOf(agent: PublishedAgent, federation: Federation): string {
   return `${federation.publicUrl()}/a2a/${segmentOf(agent, federation)}`
 }

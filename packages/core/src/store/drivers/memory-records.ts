@@ -1,5 +1,6 @@
 /** Records of the store in memory. */
 import { pageStart } from '../cursor.ts'
+import { mostForgotten } from '../record.ts'
 import type { Addition, RecordPage, RecordRow, Records, RecordTable } from '../record.ts'
 import { readRow, storedRow } from '../record-values.ts'
 import { type Memory, type MemoryAccess, type MemoryRecord, type MemoryRecords, tablesOf } from './memory-tables.ts'
@@ -41,6 +42,20 @@ export function recordMethods({ memory }: MemoryAccess): Records {
         const name = table.latest ?? ''
         if (found !== undefined) found.row[name] = Math.max(at, (found.row[name] as number | null) ?? at)
       }
+    },
+    async forgetRecords(database, table, before) {
+      const { rows, ids } = recordsOf(database, table)
+      const endOf = ({ row }: MemoryRecord) => row[table.until ?? ''] as number
+      const ended = rows.filter((one) => endOf(one) < before).sort((one, other) => endOf(one) - endOf(other))
+      const gone = new Set(ended.slice(0, mostForgotten))
+      let kept = 0
+      for (const one of rows) {
+        if (gone.has(one)) continue
+        rows[kept] = one
+        kept += 1
+      }
+      rows.length = kept
+      for (const { row } of gone) ids.delete(row['id'] as string)
     },
     async deleteRecord(database, { table, id }, beside = []) {
       const { rows, ids } = recordsOf(database, table)

@@ -38,6 +38,10 @@ export function recordMethods(session: SqliteSession): Records {
       session.write(({ run }) => {
         for (const { database, id, at } of uses) run(sqlOf(table).raise, database, id, at)
       }),
+    forgetRecords: (database, table, before) =>
+      session.write(({ run }) => {
+        run(sqlOf(table).forget, database, before)
+      }),
     deleteRecord: (database, { table, id }, beside = []) =>
       session.write((connection) => {
         if (connection.get(sqlOf(table).remove, database, id) === null) return false

@@ -1,5 +1,5 @@
 /** The statements on records, for both databases, made from the declarations once for each. */
-import type { RecordTable } from '../record.ts'
+import { mostForgotten, type RecordTable } from '../record.ts'
 
 /** How a database writes what differs. */
 export interface Dialect {
@@ -31,6 +31,8 @@ export interface RecordSql {
   /** The rows with the secret, or among the secrets, that parameter 1 is; with their `database`. */
   readonly find: string
   readonly raise: string
+  /** Deletes rows that end before parameter 2. */
+  readonly forget: string
   /** Returns a row if it was there. */
   readonly remove: string
 }
@@ -60,6 +62,8 @@ function statementsOn(table: RecordTable, { schema, mark, ...dialect }: Dialect)
     const own = [table.name, 'by', ...(filters.length === 0 ? ['number'] : filters)].join('_')
     return `create index ${own} on ${name} (${['database', ...filters.map(columnOf), 'number'].join(', ')});`
   })
+  const ends = table.until === undefined ? '' : `(database, ${columnOf(table.until)})`
+  if (ends !== '') indexes.push(`create index ${table.name}_by_end on ${name} ${ends};`)
   const marks = ['database', ...names].map((_, index) => `${mark}${index + 1}`).join(', ')
   const one = `where database = ${mark}1 and id = ${mark}2`
   return {
@@ -86,8 +90,14 @@ select ${shown} from ${name} where database = ${mark}1 and number < ${mark}2${wa
         ? ''
         : `select database, ${shown} from ${name} where ${dialect.among(columnOf(table.secret), `${mark}1`)}`,
     raise: table.latest === undefined ? '' : dialect.raise(name, columnOf(table.latest)),
+    forget: table.until === undefined ? '' : forgetting(name, columnOf(table.until), mark),
     remove: `delete from ${name} ${one} returning id`,
   }
+}
+
+function forgetting(name: string, until: string, mark: string): string {
+  const ended = `database = ${mark}1 and ${until} < ${mark}2 order by ${until} limit ${mostForgotten}`
+  return `delete from ${name} where number in (select number from ${name} where ${ended})`
 }
 
 /** A column in SQL. */

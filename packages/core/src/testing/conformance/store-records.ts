@@ -66,7 +66,7 @@ function rowOf({ columns, secret }: RecordTable, id: string, of: string): AnyRow
 
 /** Registers the tests of a kind of record, which its declaration makes. */
 function checkDeclared(check: Check, table: RecordTable): void {
-  const { name, columns, filters, secret, latest, isDeleted, beginsDatabase } = table
+  const { name, columns, filters, secret, latest, until, isDeleted, beginsDatabase } = table
   const [one, two, three] = ['x', 'y', 'x'].map((of, index) => rowOf(table, String(index), of)) as [
     AnyRow,
     AnyRow,
@@ -121,6 +121,19 @@ function checkDeclared(check: Check, table: RecordTable): void {
         [await list(store), await list(store, other)],
         [[three, two, { ...one, [latest]: at }], [elsewhere]],
       )
+    })
+
+  if (until !== undefined)
+    check(`${name}: rows that have ended are forgotten, of one database alone`, async (store) => {
+      await filled(store)
+      const ends = one[until] as number
+      const late = { ...rowOf(table, '9', 'x'), [until]: ends + 1 }
+      await store.addRecord(database, { table, row: late })
+      await store.forgetRecords(database, table, ends)
+      assert.deepEqual(await list(store), [late, three, two, one])
+      await store.forgetRecords(database, table, ends + 1)
+      assert.deepEqual([await list(store), await list(store, other)], [[late], [elsewhere]])
+      assert.equal(await store.addRecord(database, { table, row: one }), true)
     })
 
   if (isDeleted === true)

@@ -47,6 +47,10 @@ export function recordMethods(session: PostgresSession): Records {
       for (const [database, own] of Map.groupBy(uses, (use) => use.database))
         await useRecords(session, stored(database), { table, uses: own })
     },
+    async forgetRecords(database, table, before) {
+      const at = stored(database)
+      await session.transaction(at, ({ commit }) => commit([[sqlOf(table).forget, at, Math.trunc(before)]]))
+    },
     deleteRecord: (database, { table, id }, beside = []) => {
       const first: Statement = [sqlOf(table).remove, stored(database), stored(id)]
       return change(session, stored(database), { first, beside, isDone: async () => true })
