@@ -20,6 +20,7 @@ import { playOverrides } from './families/override.ts'
 import { playPrivileges } from './families/privilege.ts'
 import { playReach, playReachOnPostgres } from './families/reach.ts'
 import { playReasoning } from './families/reasoning.ts'
+import { playRemotes } from './families/remotes.ts'
 import { playSpeaking } from './families/speaking.ts'
 import { playTraces } from './families/traces.ts'
 import { playVisibility } from './families/visibility.ts'
@@ -80,6 +81,9 @@ describe('the injection and leak corpus', () => {
 
   test('[D22] [M02] [M06] E and F: nobody who calls over A2A makes an agent do what it may not do, and no claim of a message is believed', () =>
     family('E from outside', 700, playOutsideOrders))
+
+  test('[D15] [C17] [I13] [D20] I over the wire: a hidden value stands in no request to another server, and comes back to no model', () =>
+    family('I over the wire', 300, playRemotes))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 
