@@ -188,6 +188,35 @@ describe('witan doctor', () => {
     assert.equal(/cny_/.test(out), false)
   })
 
+  test('each remote: no domain, a card that is none, a variable that is not set, an address out of reach', async () => {
+    const card = `${at}/card.json`
+    const { host } = new URL(at)
+    const agent = (remotes: object[]) => ({ id: 'desk', model: 'local/any', instructions: 'Ask.', remotes })
+    const remotes = [
+      { name: 'card', card },
+      { name: 'keyed', card, bearerEnv: 'CNY_NOT_SET' },
+      { name: 'far', address: '@docs@far.test' },
+    ]
+    const shared = {
+      connections: { local: { kind: 'openai-compatible', baseUrl: `${at}/v1` } },
+      federation: { resolve: { [host]: at, 'far.test': 'http://127.0.0.1:9' } },
+      agents: [agent(remotes)],
+    }
+    const without = await examine(await place('no-domain', shared))
+    assert.deepEqual([without.code, without.of('domain')[0]?.state], [1, 'bad'])
+    const path = await place('remotes', { ...shared, server: { port: 0, domain: 'a.test' } })
+    const { of } = await examine(path)
+    assert.equal(of('domain')[0]?.state, 'good')
+    assert.match(of('remote desk/card')[0]?.text ?? '', /REMOTE_CARD_INVALID: .*no interface/)
+    assert.match(of('remote desk/keyed')[0]?.text ?? '', /CNY_NOT_SET is not set/)
+    assert.match(of('remote desk/far')[0]?.text ?? '', /REMOTE_UNREACHABLE/)
+    const published = { ...agent([]), address: 'desk', access: { call: ['@*'] } }
+    const own = { ...shared, agents: [published], server: { port: 0, domain: 'a.test' } }
+    assert.equal((await examine(await place('no-url', own))).of('domain')[0]?.state, 'warning')
+    const whole = { ...own, server: { ...own.server, publicUrl: 'https://a.test' } }
+    assert.equal((await examine(await place('with-url', whole))).of('domain')[0]?.state, 'good')
+  })
+
   test('each source: a file that is not there, a variable that is not set, a database out of reach', async () => {
     new DatabaseSync(join(folder, 'shop.db')).close()
     const sources = {

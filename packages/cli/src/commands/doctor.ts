@@ -9,6 +9,7 @@ import { lookAtConnections } from '../doctor/connections.ts'
 import type { DoctorFinding } from '../doctor/finding.ts'
 import { refused, warning } from '../doctor/finding.ts'
 import { lookAtConfiguration, lookAtDisk, lookAtNode } from '../doctor/machine.ts'
+import { lookAtRemotes } from '../doctor/remotes.ts'
 import { lookAtSources } from '../doctor/sources.ts'
 import { lookAtStore, lookAtStoreServer, lookAtWork } from '../doctor/store.ts'
 import type { ExitCode } from '../exit.ts'
@@ -26,7 +27,7 @@ const startAreas = new Set(['node', 'configuration', 'access', 'server', 'store'
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Check the installation: configuration, server, store, connections, sources, agents.',
+  summary: 'Check the installation: configuration, server, store, connections, sources, remotes, agents.',
   options: { ...jsonOption, ...configOption },
   run: async (given, terminal) => {
     const findings = [lookAtNode(process.versions.node)]
@@ -52,10 +53,11 @@ async function lookAt(config: Config): Promise<DoctorFinding[]> {
   const file = storeFile(config)
   const running = file === null ? null : await findServer(file)
   const report = file === null ? null : inspectStoreFile(file)
-  const [server, connections, sources, agents] = await Promise.all([
+  const [server, connections, sources, remotes, agents] = await Promise.all([
     lookAtServer(config, running),
     lookAtConnections(config),
     lookAtSources(config),
+    lookAtRemotes(config),
     running === null
       ? lookAtAgents(config, report?.agents ?? [])
       : lookAtServed({ ...running, token: running.token ?? (config.env.WITAN_TOKEN || null) }),
@@ -69,7 +71,7 @@ async function lookAt(config: Config): Promise<DoctorFinding[]> {
   } else {
     found.push(...(await lookAtStore(file, report, running !== null)), await lookAtDisk(file))
   }
-  found.push(...connections, ...sources, ...agents)
+  found.push(...connections, ...sources, ...remotes, ...agents)
   if (report?.state === 'readable' && (report.version ?? 0) <= report.knownVersion) found.push(lookAtWork(report))
   return found
 }

@@ -158,10 +158,16 @@ function resultIn({ binding }: RemoteEndpoint, status: number, text: string): Js
   if (binding === 'JSONRPC') {
     const result = fieldOf(value, 'result')
     if (isRecord(result)) return result
-    throw refusal(status, null, `it answered ${status} without a result`)
+    throw refusal(status, null, `it answered ${status}${problemIn(value) || ' without a result'}`)
   }
-  if (status < 200 || status > 299) throw refusal(status, null, `it answered ${status}`)
+  if (status < 200 || status > 299) throw refusal(status, null, `it answered ${status}${problemIn(value)}`)
   return value
+}
+
+/** What a refusal below A2A says of itself, such as that of a credential: the words of `application/problem+json`. */
+function problemIn(value: JsonRecord): string {
+  const words = textIn(value, 'detail') ?? textIn(value, 'title')
+  return words === undefined ? '' : `: ${words}`
 }
 
 function errorIn(error: JsonRecord, status: number): RefusedError {
