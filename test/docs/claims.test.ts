@@ -46,7 +46,6 @@ async function refusalOf(config: object): Promise<{ readonly message: string; re
   return { message: '', hint: '' }
 }
 const noTrust = await refusalOf({ federation: { trust: [] } })
-const noBudgets = await refusalOf({ federation: { budgets: [] } })
 /** The refusal of a key that is like no other names all that there are. */
 const configKeys = /Known: (.*)\./.exec((await refusalOf({ zzqqxxyyzzqqxxyy: 1 })).hint)?.[1]?.split(', ') ?? []
 const configSchema = { shape: Object.fromEntries(configKeys.map((key) => [key, true])) }
@@ -64,7 +63,6 @@ const missing: Readonly<Record<string, () => boolean>> = {
   'AI SDK': () => route(/['"`/]ui-streams?\b/i),
   'AG-UI': () => route(/ag-ui/i),
   '`federation.trust`': () => !/is not built in this version/.test(noTrust.message),
-  '`federation.budgets`': () => !/is not built in this version/.test(noBudgets.message),
   'other channels': () => userSchema.shape.channel.unwrap().options.length > 1,
   'one open question at a time for a person': () => !isPlanned('E61'),
   'editing agents': () => studioPage(/edit/),

@@ -81,7 +81,8 @@ function staged(
     {
       find: async () => ({ ok: true, endpoint, notice: null }),
       sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-      trustsUsage: () => false,
+      sharesBudget: () => false,
+      passesIssuers: () => false,
       newId: () => 'read',
       clock: clock ?? realTime,
       fetch: remote.fetch,

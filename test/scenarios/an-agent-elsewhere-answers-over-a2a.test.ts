@@ -148,7 +148,8 @@ function staged(isStreaming: boolean) {
       notice: null,
     }),
     sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-    trustsUsage: () => false,
+    sharesBudget: () => false,
+    passesIssuers: () => false,
     newId: () => 'read',
     clock: {
       now: () => Date.now(),

@@ -10,19 +10,33 @@ export interface Part {
 }
 
 /** What the agent there does with a message of a task; the parts of its answer end the task, unless it asks. */
-export type Turn = (said: { readonly parts: readonly Part[]; readonly turn: number }) => {
-  readonly state: 'COMPLETED' | 'INPUT_REQUIRED' | 'AUTH_REQUIRED' | 'FAILED' | 'WORKING'
+export type Turn = (said: {
   readonly parts: readonly Part[]
+  readonly turn: number
+  readonly metadata: Metadata
+  readonly task: string
+}) => {
+  readonly state: 'COMPLETED' | 'INPUT_REQUIRED' | 'AUTH_REQUIRED' | 'FAILED' | 'REJECTED' | 'WORKING'
+  readonly parts: readonly Part[]
+  /** What the task has cost so far, as it says itself. */
+  readonly usage?: unknown
+}
+
+/** What a message says of itself, as far as tests look. */
+export interface Metadata {
+  readonly mentionable?: { readonly policy_resolution?: Readonly<Record<string, unknown>> }
+  readonly witan?: { readonly budget?: Readonly<Record<string, number | null>> }
 }
 
 /** A task there. */
 export interface PlayedTask {
   readonly id: string
   readonly contextId: string
-  readonly messages: { readonly messageId: string; readonly parts: readonly Part[]; readonly metadata?: unknown }[]
+  readonly messages: { readonly messageId: string; readonly parts: readonly Part[]; readonly metadata?: Metadata }[]
   state: string
   said: { readonly id: string; readonly parts: readonly Part[] }
   answer: readonly Part[]
+  usage: unknown
 }
 
 /** The other server. */
@@ -41,11 +55,18 @@ export function playedRemote(turn: Turn, { isIdempotent = false } = {}): PlayedR
     const id = `task-${tasks.length + 1}`
     const task = tasks.find((one) => one.id === message.taskId) ?? {
       ...{ id, contextId: message.contextId ?? `context-${id}`, messages: [], state: 'TASK_STATE_WORKING' },
-      ...{ said: { id: '', parts: [] }, answer: [] },
+      ...{ said: { id: '', parts: [] }, answer: [], usage: undefined },
     }
     if (message.taskId === undefined) tasks.push(task)
     task.messages.push(message)
-    const { state, parts } = turn({ parts: message.parts, turn: task.messages.length - 1 })
+    const { metadata = {} } = message
+    const { state, parts, usage } = turn({
+      parts: message.parts,
+      turn: task.messages.length - 1,
+      metadata,
+      task: task.id,
+    })
+    if (usage !== undefined) task.usage = usage
     task.state = `TASK_STATE_${state}`
     if (state === 'COMPLETED') task.answer = parts
     task.said = { id: `${task.id}.${task.messages.length}`, parts: state === 'COMPLETED' ? [] : parts }
@@ -87,8 +108,10 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text)
 }
 
-function wireOf({ id, contextId, state, said, answer }: PlayedTask): object {
+function wireOf({ id, contextId, state, said, answer, usage }: PlayedTask): object {
   const message = { messageId: said.id, taskId: id, contextId, role: 'ROLE_AGENT', parts: said.parts }
   const status = said.parts.length === 0 ? { state } : { state, message }
-  return { id, contextId, status, artifacts: answer.length === 0 ? [] : [{ artifactId: 'answer', parts: answer }] }
+  const metadata = usage === undefined ? {} : { metadata: { witan: { usage } } }
+  const artifacts = answer.length === 0 ? [] : [{ artifactId: 'answer', parts: answer }]
+  return { id, contextId, status, artifacts, ...metadata }
 }

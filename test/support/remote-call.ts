@@ -80,7 +80,8 @@ export async function play(
     {
       find: async () => ({ ok: true, endpoint, notice: null }),
       sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-      trustsUsage: () => false,
+      sharesBudget: () => false,
+      passesIssuers: () => false,
       newId: () => 'id',
       clock: hurriedClock(),
       fetch: async (url, request) => {
@@ -95,7 +96,12 @@ export async function play(
     from: { id: 'desk', address: null },
     callId: 'c_1',
     message: 'Find it.',
-    body: { before: undefined, words: () => [], onWords: () => () => {}, show: () => {} },
+    body: {
+      ...{ before: undefined, answered: 0, share: null, words: () => [], onWords: () => () => {}, show: () => {} },
+      saveSpent: async (saved: unknown) => {
+        kept = structuredClone(saved)
+      },
+    },
     context: {
       caller: { database: 'default', agent: { limits: { maxIterations: 3 } } },
       signal: new AbortController().signal,

@@ -68,9 +68,23 @@ export function addRemoteUsage(counters: UsageCounters, { usage }: { readonly us
   else addCounters(counters, usage)
 }
 
+/** Adds what a checkpoint says of the cost of an agent on another server, in place. */
+export function addSpentElsewhere(
+  counters: UsageCounters,
+  {
+    spent,
+    answered,
+  }: { readonly spent?: UsageCounters | null; readonly answered?: Parameters<typeof addRemoteUsage>[1] },
+): void {
+  if (spent !== undefined) addRemoteUsage(counters, { usage: spent })
+  if (answered !== undefined) addRemoteUsage(counters, answered)
+}
+
 /** Adds `more` to `sum`, in place. */
 export function addCounters(sum: UsageCounters, more: UsageCounters): void {
-  if (more.modelCalls > 0) sum.costUsd = sum.modelCalls === 0 ? more.costUsd : addCost(sum.costUsd, more.costUsd)
+  const isFirst = sum.modelCalls === 0 && sum.costUsd === null
+  if (more.modelCalls > 0 || more.costUsd !== null)
+    sum.costUsd = isFirst ? more.costUsd : addCost(sum.costUsd, more.costUsd)
   sum.modelCalls += more.modelCalls
   sum.toolCalls += more.toolCalls
   sum.inputTokens += more.inputTokens

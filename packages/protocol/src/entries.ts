@@ -1,7 +1,6 @@
 /** The log's vocabulary: what entries contain, and the table that says what each reader sees of them. */
 
 export type {
-  AgentChain,
   AgentEndBody,
   AgentStartBody,
   AnsweredMessage,
@@ -16,15 +15,12 @@ export type {
   ExchangeEnds,
   ExchangeMessage,
   ExchangeStanding,
-  IncomingCall,
-  ProvenEvidence,
   KeptParts,
   LoggedToolCall,
   MessageBody,
   ModelEndBody,
   ModelErrorBody,
   ParticipantBody,
-  RemoteAnswer,
   RequiredBody,
   ResolvedBody,
   RunPrincipal,
@@ -35,6 +31,7 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
+export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
@@ -49,4 +46,4 @@ export { plainDetail, quotesProvider, withoutProviderWords } from './provider-wo
 export { readersOf } from './readers.ts'
 export { definitionsIn } from './definitions-in.ts'
 export type { ModelUsage } from './counters.ts'
-export { addCounters, addModelCall, addRemoteUsage, emptyCounters, roundCost } from './counters.ts'
+export { addCounters, addModelCall, addRemoteUsage, addSpentElsewhere, emptyCounters, roundCost } from './counters.ts'

@@ -48,6 +48,10 @@ const modelUsage = object({
   priceDate: text.optional(),
 })
 
+const usd = z.number().nonnegative().nullable()
+const limit = count.nullable()
+const grant = object({ modelCalls: count, iterations: limit, tokens: limit, costUsd: usd })
+
 const agentStart = object({
   agent: text,
   revision: count,
@@ -79,11 +83,10 @@ const agentStart = object({
     evidence: z
       .array(object({ subject: text, onBehalfOf: texts, issuer: text, digest: text, expiresAt: z.number() }))
       .optional(),
+    budget: object({ modelCalls: limit, tokens: limit, costUsd: usd, seconds: limit, depth: limit }).optional(),
   }).optional(),
-  background: object({
-    ...{ modelCalls: count, iterations: count.nullable(), tokens: count.nullable() },
-    costUsd: z.number().nonnegative().nullable(),
-  }).optional(),
+  background: grant.optional(),
+  share: grant.optional(),
   handedFrom: text.optional(),
   handOver: object({ history: z.enum(['all', 'words']), returns: flag }).optional(),
   step: object({ index: count, round: count }).optional(),
@@ -203,6 +206,7 @@ const rows = {
     resumed: z.literal(true).optional(),
     read: text.optional(),
     answered: object({ text, output: json, taken: count, usage: usageCountersSchema.nullable() }).optional(),
+    spent: usageCountersSchema.nullable().optional(),
   }),
   transfer: object({ from: text, to: text, returned: flag }),
   participant: object({ user: text, name: maybe, roles: texts, change: z.enum(['joined', 'left']), by: text }),

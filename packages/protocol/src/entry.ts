@@ -1,6 +1,7 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
 import type { ArtifactBody } from './artifact.ts'
+import type { IncomingCall, RemoteAnswer } from './entry-elsewhere.ts'
 import type { FinishReason, ModelErrorCode } from './entry-sets.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
@@ -113,37 +114,6 @@ export interface RunPrincipal {
   /** Absent for none. */
   readonly address?: string
 }
-/** A chain of calls between servers, as it holds for a run: this is call `hop` of at most `maxHops` [M04–M06]. */
-export interface AgentChain {
-  readonly hop: number
-  readonly maxHops: number
-  /** The id that the first server gave the chain; null if nobody said one. */
-  readonly root: string | null
-  /** The addresses that the call came through, the caller last. */
-  readonly path: readonly string[]
-  /** Set if an agent called without a chain: it counts as the first hop, and no model is told [M35, M37]. */
-  readonly assumed?: true
-}
-/** What accepted evidence proved as a run began: whom it is about, and for whom that one acts. Nothing of its proof is kept [M22]. */
-export interface ProvenEvidence {
-  readonly subject: string
-  /** The immediate principal first, the origin last. */
-  readonly onBehalfOf: readonly string[]
-  readonly issuer: string
-  /** `sha256:` and the digest of its canonical JSON. */
-  readonly digest: string
-  /** In ms. */
-  readonly expiresAt: number
-}
-/** How a run came from outside, over A2A. */
-export interface IncomingCall {
-  /** Absent for a person, who has no chain. */
-  readonly chain?: AgentChain
-  /** Set if the caller routes a mention at the beginning of the answer [M13]. */
-  readonly mentionRelay?: 'inline'
-  /** What its evidence proved; absent if it came with none that is trusted. */
-  readonly evidence?: readonly ProvenEvidence[]
-}
 /** An agent call begins. `parameters` holds only what its model may see; `generated` holds what the parent's model supplied. */
 export interface AgentStartBody {
   readonly agent: string
@@ -174,6 +144,8 @@ export interface AgentStartBody {
   readonly incoming?: IncomingCall
   /** Set if its parent does not wait for it: the call has a job of its own, and this grant. */
   readonly background?: TaskGrant
+  /** Set if its parent waits for it, and it has a part of the tree's budget of its own: held until it ends. */
+  readonly share?: TaskGrant
   /** Set for a hand-over: the call that handed over. The call works in that call's document and at its depth [C33]. */
   readonly handedFrom?: string
   /** Set for a hand-over: what its model reads of earlier agents, and whether control returns once it has answered. */
@@ -189,15 +161,6 @@ export interface AgentStartBody {
    * it, and `revision` the caller's: what is known of it here stands there.
    */
   readonly remote?: string
-}
-/** What an agent on another server answered. */
-export interface RemoteAnswer {
-  readonly text: string
-  readonly output: unknown
-  /** How many of the messages that waited for it were sent to it. */
-  readonly taken: number
-  /** What it says that its answer has cost; null if that is unknown. */
-  readonly usage: UsageCounters | null
 }
 /** An agent call ends normally, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
@@ -359,6 +322,8 @@ export interface CheckpointBody {
   readonly read?: string
   /** Set at the call of an agent on another server: it has answered. */
   readonly answered?: RemoteAnswer
+  /** Set at such a call: what it has cost since this was counted last; null if that is unknown. */
+  readonly spent?: UsageCounters | null
 }
 /** Control goes from one agent to another: at the call that hands over, or that control comes back to. */
 export interface TransferBody {

@@ -51,8 +51,10 @@ export interface NoticeFacts {
   readonly TOOL_MODE_ENDED: None
   readonly TOOL_UNAVAILABLE: { readonly tool: string }
   readonly TRANSFER_IGNORED: None
-  /** The model that was asked. */
-  readonly USAGE_INCOMPLETE: { readonly model: string }
+  /** The model that was asked; or the agent on another server that was stopped. */
+  readonly USAGE_INCOMPLETE:
+    | { readonly model: string; readonly remote?: never }
+    | { readonly remote: string; readonly model?: never }
 }
 
 /** The name of a field of any of them. */

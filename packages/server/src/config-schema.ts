@@ -1,6 +1,5 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
 import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
-import { WitanError } from '@witan/protocol'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
@@ -132,38 +131,9 @@ export const configSchema = z.strictObject({
   federation: federationSchema,
 })
 
-/** Values of features that are not built yet, by path; they are refused by name. */
-const unbuiltKeys: Readonly<Record<string, string>> = {
-  'federation.budgets': 'a budget for calls between servers',
-}
-
 /** Checks a configuration and fills in defaults. Throws `UNKNOWN_KEY` or `CONFIG_INVALID` with the path of the key. */
 export function parseConfig(value: unknown): z.output<typeof configSchema> {
-  refuseUnbuilt(value)
   const config = validate(configSchema, value, { what: 'configuration', code: 'CONFIG_INVALID' })
   domainsOfConfig(config.server)
   return config
-}
-
-function refuseUnbuilt(config: unknown): void {
-  for (const [path, feature] of Object.entries(unbuiltKeys)) {
-    if (at(config, path) === undefined) continue
-    throw unbuilt('UNKNOWN_KEY', path, `\`${path}\`: ${feature} is not built in this version.`)
-  }
-}
-
-function at(value: unknown, path: string): unknown {
-  let found = value
-  for (const step of path.split('.')) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = Reflect.get(found, step)
-  }
-  return found
-}
-
-function unbuilt(code: 'UNKNOWN_KEY' | 'CONFIG_INVALID', path: string, detail: string): WitanError {
-  return new WitanError(code, detail, {
-    path,
-    hint: 'Remove it, or choose what this version has.',
-  })
 }

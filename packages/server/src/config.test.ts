@@ -155,7 +155,6 @@ describe('a configuration', () => {
     ['metrics', { telemetry: { metrics: 'yes' } }, 'CONFIG_INVALID', 'telemetry.metrics', /./],
     ['a key of telemetry', { telemetry: { otpl: {} } }, 'UNKNOWN_KEY', 'telemetry.otpl', /otlp/],
     ['a collector without address', { telemetry: { otlp: {} } }, 'CONFIG_INVALID', 'telemetry.otlp.url', /./],
-    ['budgets', { federation: { budgets: [] } }, 'UNKNOWN_KEY', 'federation.budgets', /Remove/],
     ['a mode that is none', { auth: { mode: 'open' } }, 'CONFIG_INVALID', 'auth.mode', /./],
     ['no issuer', { auth: { mode: 'jwt', audience: 'witan' } }, 'CONFIG_INVALID', 'auth.issuer', /./],
     ['no audience', { auth: { mode: 'jwt', issuer: 'https://id.example' } }, 'CONFIG_INVALID', 'auth.audience', /./],

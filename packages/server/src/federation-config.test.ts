@@ -24,6 +24,12 @@ describe('our names', () => {
     assert.deepEqual([noFederation.domain, noFederation.domains], [null, []])
   })
 
+  test('[E70] so are the domains that share a budget', () => {
+    const { federation } = parseConfig({ federation: { budgets: ['B.test', 'bücher.example'] } })
+    assert.deepEqual(federation.budgets, ['b.test', 'xn--bcher-kva.example'])
+    assert.deepEqual(parseConfig({}).federation.budgets, [])
+  })
+
   test('that are none are refused with their place', () => {
     for (const [config, path] of [
       [{ server: { publicUrl: 'bots.example.com' } }, 'server.publicUrl'],
@@ -43,6 +49,10 @@ describe('our names', () => {
       [{ federation: { defaultAgent: 'v1' } }, 'federation.defaultAgent'],
       [{ federation: { resolve: { 'b.test': 'b' } } }, 'federation.resolve.b.test'],
       [{ federation: { resolve: { 'http://b.test': 'http://127.0.0.1' } } }, 'federation.resolve.http://b.test'],
+      [{ federation: { budgets: 'b.test' } }, 'federation.budgets'],
+      [{ federation: { budgets: ['b.test', 'b'] } }, 'federation.budgets.1'],
+      [{ federation: { budgets: ['https://b.test'] } }, 'federation.budgets.0'],
+      [{ federation: { budgets: ['127.0.0.1'] } }, 'federation.budgets.0'],
     ] as const)
       assert.throws(
         () => parseConfig(config),

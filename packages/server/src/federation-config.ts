@@ -68,6 +68,8 @@ export const federationSchema = z
       .default({}),
     /** Whose evidence is believed, and about whom. Every server is believed about its own addresses. */
     trust: trustSchema,
+    /** The domains to which a part of a tree's budget is sent, and from which one is accepted. */
+    budgets: z.array(domain).max(1000).default([]),
   })
   .prefault({})
 type FederationConfig = z.output<typeof federationSchema>
@@ -98,7 +100,7 @@ function invalid(path: string, what: string, hint: string): WitanError {
 }
 
 /** What routes for other servers work with. */
-export interface Federation extends FederationConfig {
+export interface Federation extends Omit<FederationConfig, 'budgets'>, Partial<Pick<FederationConfig, 'budgets'>> {
   /** Where others reach this server: an origin. It is known only after listening, hence a function. */
   readonly publicUrl: () => string
   /** The domain whose addresses may be written as their local part alone; null: nothing is published. */

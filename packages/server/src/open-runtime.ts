@@ -84,8 +84,10 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
   }
 }
 
-function federationOptions({ federation: { maxHops, resolve, trust } }: Config): RuntimeOptions['federation'] & {} {
-  return { maxHops, resolve, trust }
+function federationOptions({
+  federation: { maxHops, resolve, trust, budgets },
+}: Config): RuntimeOptions['federation'] & {} {
+  return { maxHops, resolve, trust, budgets }
 }
 
 /** The store of a configuration, not opened yet. */

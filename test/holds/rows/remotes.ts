@@ -211,7 +211,7 @@ export const remotes: readonly Row[] = Object.entries(bodies).map(([name, script
       {
         find: async () => ({ ok: true, endpoint, notice: null }),
         sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-        trustsUsage: () => false,
+        ...{ sharesBudget: () => false, passesIssuers: () => false },
         newId: () => 'id',
         clock: {
           now: () => performance.now(),

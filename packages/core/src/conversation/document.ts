@@ -1,7 +1,7 @@
 /** A conversation document as the API returns it, folded from the entries of its path and of its child calls [R18–R22, Rb37]. */
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { plainDetail } from '@witan/protocol/entries'
-import { addCounters, addModelCall, addRemoteUsage, authorKindOf, emptyCounters } from '@witan/protocol/entries'
+import { addCounters, addModelCall, addSpentElsewhere, authorKindOf, emptyCounters } from '@witan/protocol/entries'
 import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
 import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
@@ -158,8 +158,7 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
     applyArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
-  else if (entry.type === 'checkpoint' && entry.body.answered !== undefined)
-    addRemoteUsage(document.usage, entry.body.answered)
+  else if (entry.type === 'checkpoint') addSpentElsewhere(document.usage, entry.body)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
   } else if (entry.type === 'start' && entry.kind === 'tool') {

@@ -35,6 +35,11 @@ export function startTask(
   }
 }
 
+/** Holds the part of the budget that a call has for itself, as that of a task is held; or lets it go [D13]. */
+export function holdShare(run: LiveJob, { share }: AgentCall, sign: 1 | -1): void {
+  if (share !== null) add(run.taskSpending, granted(share), sign)
+}
+
 /** Ends a task. Its tree gets the rest of the grant back, and its end is kept for a report [F22]. */
 export function endTask(state: ConversationState, task: LiveJob, body: AgentEndBody | ErrorBody): void {
   const { place, parent } = task.root

@@ -13,6 +13,7 @@ import type {
 } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { remoteAgent } from '../agent/remote-agent.ts'
+import { withBudget } from '../budget/with-budget.ts'
 import { channelOf } from '../identity/channel.ts'
 import { principalOf } from '../identity/principal.ts'
 import { countersOf, mergeUsage } from './merge-usage.ts'
@@ -31,7 +32,7 @@ import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, t
 import { answerText, foldTransfer, gatheredText, allowHandOvers, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
-import { beginBody, endBody, foldAnswered } from './remote.ts'
+import { beginBody, endBody, foldAnswered, foldSpent } from './remote.ts'
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
 import { SparseMap } from './sparse-map.ts'
 import {
@@ -46,7 +47,7 @@ import {
   settle,
   settleOpen,
 } from './step.ts'
-import { endTask, noteEnd, settleAccount, startTask } from './fold-task.ts'
+import { endTask, holdShare, noteEnd, settleAccount, startTask } from './fold-task.ts'
 import { dropHistory } from './cut.ts'
 
 /** Looks up the pinned definition of an agent. Every revision that the log names is loaded before folding [C8]. */
@@ -169,9 +170,8 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   document.calls.push(call)
   if (parent === null) {
     if (!body.hidden) state.spent = nothingSpent()
-    const { agent } = call
     state.run = newRun(call, {
-      tree: agent,
+      tree: withBudget(call.agent, body.incoming?.budget),
       principal: principalOf(state.database, body.principal, body.incoming),
       revisions: body.revisions,
       grant: null,
@@ -212,6 +212,7 @@ function foldCheckpointOf(
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined || call.remote === null) return
   if (body.note !== undefined) call.document.remoteNote = body.note
+  if (body.spent !== undefined) foldSpent(run, call, body.spent)
   if (body.answered !== undefined) foldAnswered(state, run, { call, answered: body.answered })
 }
 
@@ -243,6 +244,7 @@ function readInbox(call: AgentCall, count: number): void {
 
 function joinRun(run: LiveJob, call: AgentCall): void {
   run.calls.set(call.place.call, call)
+  holdShare(run, call, 1)
   const { askedBy } = call
   if (askedBy === null) return
   if (askedBy.place !== null) askedBy.state = 'paused'
@@ -334,6 +336,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined) return
   run.calls.delete(place.call)
+  holdShare(run, call, -1)
   if (call.remote !== null) endBody(run, call)
   if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
   const { calls, inbox } = call.document

@@ -61,6 +61,7 @@ export function newCall(
     document: source?.document ?? documentAt(state, address?.key ?? place.document, place.document),
     startedAt: entry.at,
     start: entry,
+    share: body.share ?? null,
     initial: body.initial,
     scrub: scrubbers.scrub,
     scrubOthers: scrubbers.scrubOthers,

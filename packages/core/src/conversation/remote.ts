@@ -1,4 +1,5 @@
 /** Folds the calls of agents on other servers: a running tool is the body of such a call, where another has a model or a workflow. */
+import type { UsageCounters } from '@witan/protocol'
 import type { RemoteAnswer } from '@witan/protocol/entries'
 import { addRemoteUsage, roundCost } from '@witan/protocol/entries'
 import { countersOf } from './merge-usage.ts'
@@ -26,17 +27,21 @@ export function beginBody(state: ConversationState, call: AgentCall, note?: unkn
 export function foldAnswered(state: ConversationState, run: LiveJob, { call, answered }: Answered): void {
   const { text, output, taken, usage } = answered
   const note = call.toolCalls[0]?.note
-  addRemoteUsage(countersOf(call), answered)
-  if (usage !== null) {
-    run.modelCalls += usage.modelCalls
-    run.tokens += usage.totalTokens
-    run.costUsd = roundCost(run.costUsd + (usage.costUsd ?? 0))
-  }
+  foldSpent(run, call, usage)
   endBody(run, call)
   if (call.final !== null) call.earlierAnswers = [...call.earlierAnswers, call.final.text]
   call.final = { text, finishReason: 'stop', offered: true, output: { value: output } }
   call.document.inbox.splice(0, taken)
   if (call.document.inbox.length > 0) beginBody(state, call, note)
+}
+
+/** Counts what a call has spent elsewhere, as model calls of this tree; null: that is unknown. */
+export function foldSpent(run: LiveJob, call: AgentCall, usage: UsageCounters | null): void {
+  addRemoteUsage(countersOf(call), { usage })
+  if (usage === null) return
+  run.modelCalls += usage.modelCalls
+  run.tokens += usage.totalTokens
+  run.costUsd = roundCost(run.costUsd + (usage.costUsd ?? 0))
 }
 
 interface Answered {

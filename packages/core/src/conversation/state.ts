@@ -144,6 +144,8 @@ export interface AgentCall {
   readonly startedAt: number
   /** Its start entry; the seq is known once that is stored. */
   readonly start: { readonly seq: number }
+  /** The part of its tree's budget that is held for it until it ends; null for none. A task has its grant. */
+  readonly share: TaskGrant | null
   /** The initial queries, which run before its first step [Rb40]. */
   readonly initial: readonly LoggedToolCall[]
   /** Removes values that its model must not see from what it reads; null if there are none. */

@@ -1,7 +1,7 @@
 /** Builds the call tree of a run from its entries. */
 import type { CallNode, UsageCounters } from '@witan/protocol'
 import type { CallPlace, Entry } from '@witan/protocol/entries'
-import { addModelCall, addRemoteUsage, callerOf, emptyCounters } from '@witan/protocol/entries'
+import { addModelCall, addSpentElsewhere, callerOf, emptyCounters } from '@witan/protocol/entries'
 import { frozen } from '../identity/frozen.ts'
 import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 
@@ -48,7 +48,7 @@ function applyEntry(nodes: Map<string, Node>, entry: Entry, open: Map<string, nu
   } else if (entry.type === 'end' && entry.kind === 'model') {
     addModelCall(node.usage, entry.body.usage)
   } else if (entry.type === 'checkpoint') {
-    if (entry.body.answered !== undefined) addRemoteUsage(node.usage, entry.body.answered)
+    addSpentElsewhere(node.usage, entry.body)
   } else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') node.usage.complete = false
   } else if ((entry.type === 'end' || entry.type === 'error') && entry.kind !== 'model') {

@@ -19,7 +19,7 @@ export function remoteTools(remotes: RemoteCaller | null): ToolSource {
     return remotesOf(caller.agent).map((edge): Tool => {
       const why = obstacle(edge, caller, remotes)
       if (why !== null) return refusing({ tool: edge.name, agent: edge.name, map: {} }, why.detail, why.code)
-      const known = offered.get(edge) ?? callTool(edge, remoteAgent(caller.agent, edge.name) as AgentData)
+      const known = offered.get(edge) ?? callTool(edge, remoteAgent(caller.agent, edge.name) as AgentData, remotes)
       offered.set(edge, known)
       return known
     })
@@ -67,7 +67,7 @@ function loops({ address }: RemoteAgent, { agent, principal }: Caller): boolean 
 /** The most addresses of a path, with the one that calls. */
 const longestPath = 64
 
-function callTool(edge: RemoteAgent, agent: AgentData): ImmediateTool {
+function callTool(edge: RemoteAgent, agent: AgentData, remotes: RemoteCaller | null): ImmediateTool {
   const { name, description, blocking } = edge
   const parameters = schemaOf(edge)
   const at = remoteOf(edge)
@@ -91,9 +91,11 @@ function callTool(edge: RemoteAgent, agent: AgentData): ImmediateTool {
         remote: { at, agent },
       }
       const isTask = blocking === 'never' || (blocking === 'model' && args['blocking'] === false)
-      if (!isTask) return { kind: 'pending', child }
-      const why = `The budget leaves no room for \`${name}\` in the background; do it yourself.`
-      return { kind: 'pending', child, background: { noBudget: failed('BUDGET_EXCEEDED', why) } }
+      const noBudget = (how: string) =>
+        failed('BUDGET_EXCEEDED', `The budget leaves no room for \`${name}\`${how}; do it yourself.`)
+      if (isTask) return { kind: 'pending', child, background: { noBudget: noBudget(' in the background') } }
+      if (remotes?.sharesBudget?.(at) !== true) return { kind: 'pending', child }
+      return { kind: 'pending', child, share: { noBudget: noBudget('') } }
     },
   }
 }

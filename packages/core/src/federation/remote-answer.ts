@@ -1,7 +1,6 @@
 /** The answer of a task that has ended well, as it stands in the log here. */
 import { isWitanError } from '@witan/protocol'
-import { usageCountersSchema } from '@witan/protocol/schemas'
-import type { NoticeBody } from '@witan/protocol/entries'
+import { emptyCounters, type NoticeBody } from '@witan/protocol/entries'
 import { jsonLength } from '../identity/json-length.ts'
 import { cutTo } from '../parameter/scrub.ts'
 import type { CallArtifacts } from '../tool/artifact.ts'
@@ -11,17 +10,16 @@ import { partsOf, type RemotePart, type RemoteTask, textOf } from './remote-task
 /** The most characters of a text, or of an output as JSON. */
 const most = MOST_RESULT_CHARACTERS
 
-/** The outcome of a task that has ended well. `taken` is how many of the messages for the call it was told. */
+/** The outcome of a task that has ended well. `taken` is how many of the messages for the call it was told; `isCounted`: what it cost stands in the log. */
 export function answerOf(
   task: RemoteTask,
-  { taken, trustsUsage }: { readonly taken: number; readonly trustsUsage: boolean },
+  { taken, isCounted }: { readonly taken: number; readonly isCounted: boolean },
 ): ResultOutcome {
   const parts = partsOf(task)
   const [data, ...others] = parts.flatMap((part) => (part.kind === 'data' ? [part.data] : []))
   const output = data === undefined || others.length > 0 || isLong(data) ? null : data
   const text = cutTo(textOf(parts), most)
-  const read = trustsUsage ? usageCountersSchema.safeParse(task.usage) : null
-  return { ...result(null), answered: { text, output, taken, usage: read?.success === true ? read.data : null } }
+  return { ...result(null), answered: { text, output, taken, usage: isCounted ? emptyCounters() : null } }
 }
 
 /** The most files of one task that are stored. */

@@ -21,26 +21,12 @@ export interface Asks {
 }
 
 /** At most so much is asked at once. */
-const mostAsked = 50
-const longestText = 10_000
+export const mostAsked = 50
+/** The most characters of a text that is shown alone; the rest is cut. */
+export const longestText = 10_000
 
 /** The most characters of JSON that all that is asked at once may have: people must read it, and it stands in the log. */
 const mostShown = 100_000
-
-/** The conditions among the parts of a status message: any kind, known here or not. `issuer` is who demands if a part does not say more. */
-export function conditionsIn(parts: readonly RemotePart[], state: string | null, issuer: string): Asks {
-  const found = parts.flatMap((part) => {
-    const policy = part.kind === 'data' && textIn(part.data, 'type') === 'policy' ? fieldOf(part.data, 'policy') : null
-    return isRecord(policy) ? [{ policy, id: textIn(part.kind === 'data' ? part.data : null, 'state') ?? null }] : []
-  })
-  const unsaid = { policy: { kind: 'unauthorized', message: cutTo(textOf(parts), longestText) }, id: null }
-  const all = found.length === 0 && state === 'TASK_STATE_AUTH_REQUIRED' ? [unsaid] : found
-  return asksOf(
-    all
-      .slice(0, mostAsked)
-      .map(({ policy, id }) => [{ kind: 'policy', issuer, policy: shownPolicy(policy, issuer) }, id]),
-  )
-}
 
 /** The questions and actions among the parts of a status message; a text alone is one question. */
 export function questionsIn(parts: readonly RemotePart[]): Asks {
@@ -81,23 +67,6 @@ function actionOf(data: JsonRecord): Pair[] {
   ]
 }
 
-/** A condition as it is shown: a link that does not lead to its issuer is left out. */
-function shownPolicy(policy: JsonRecord, issuer: string): JsonRecord {
-  const { state: _, url, ...rest } = policy
-  return typeof url === 'string' && leadsTo(url, domainOf(issuer)) ? { ...rest, url } : rest
-}
-
-function domainOf(issuer: string): string {
-  if (issuer.includes('://')) return URL.canParse(issuer) ? new URL(issuer).hostname : ''
-  return issuer.slice(issuer.lastIndexOf('@') + 1)
-}
-
-function leadsTo(url: string, domain: string): boolean {
-  if (domain === '' || !URL.canParse(url)) return false
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' && (hostname === domain || hostname.endsWith(`.${domain}`))
-}
-
 /** The characters of JSON of what is asked; of more than people are shown, about as many. */
 function shownLength(draft: InterruptionDraft): number {
   const length = jsonLength(draft, mostShown)
@@ -105,12 +74,15 @@ function shownLength(draft: InterruptionDraft): number {
 }
 
 /** Throws a `TooMuchError` if it is too long for people to read. */
-function asksOf(pairs: readonly Pair[]): Asks {
+export function asksOf(pairs: readonly Pair[]): Asks {
   const shown = pairs.reduce((sum, [draft]) => sum + shownLength(draft), 0)
   if (shown > mostShown) throw new TooMuchError(`it asks for more than ${mostShown} characters can say`)
   return {
     drafts: pairs.map(([draft]) => draft),
-    asked: pairs.map(([draft, id]) => ({ kind: draft.kind as AskedThere['kind'], id, form: formOf(draft) })),
+    asked: pairs.map(([draft, id]) => {
+      const kind = draft.kind as AskedThere['kind']
+      return { kind, id, form: formOf(draft), answer: null, isSent: false }
+    }),
   }
 }
 
@@ -133,34 +105,58 @@ interface AnswerThere {
   readonly metadata: JsonRecord
 }
 
-/** The answers to what was asked there; or the outcome of the call, where a condition was declined. */
-export function answersFor(
+/** What is asked there, with the answers of the call from this one on. An answer to what is not known here belongs to what is left. */
+export function withAnswers(
   asked: readonly AskedThere[],
   answers: readonly CallAnswer[],
-): readonly AnswerThere[] | ResultOutcome {
-  const open = [...asked]
-  const given: AnswerThere[] = []
-  for (const one of answers) {
-    if (one.kind !== 'interruption') continue
+  from: number,
+): readonly AskedThere[] {
+  const all = [...asked]
+  for (const [index, one] of answers.entries()) {
+    if (index < from || one.kind !== 'interruption') continue
     const form = formOf(one.asked)
-    const at = open.findIndex((each) => each.form === form)
-    const [there] = open.splice(Math.max(at, 0), 1)
-    if (there === undefined) continue
-    const answer = answerTo(there, one)
-    if ('kind' in answer) return answer
-    given.push(answer)
+    const known = all.findIndex((each) => each.answer === null && each.form === form)
+    const at = known < 0 ? all.findIndex((each) => each.answer === null) : known
+    const there = all[at]
+    if (there !== undefined) all[at] = { ...there, answer: index }
   }
-  return given
+  return all
 }
 
-function answerTo(
-  { kind, id }: AskedThere,
-  { answer }: CallAnswer & { readonly kind: 'interruption' },
-): AnswerThere | ResultOutcome {
+/** What is asked anew, with the answers that were given to the same conditions before, and sent to nobody. */
+export function withKept(asked: readonly AskedThere[], before: readonly AskedThere[]): readonly AskedThere[] {
+  const kept = before.filter(({ kind, answer, isSent }) => kind === 'policy' && answer !== null && !isSent)
+  return asked.map((one) => {
+    const at = kept.findIndex(({ form }) => form === one.form)
+    const [same] = at < 0 ? [] : kept.splice(at, 1)
+    return same === undefined ? one : { ...one, answer: same.answer }
+  })
+}
+
+/** The outcome of the call, where one of its conditions was declined or not met in time; else null. */
+export function refusalIn(asked: readonly AskedThere[], answers: readonly CallAnswer[]): ResultOutcome | null {
+  for (const { kind, answer } of asked) {
+    const given = kind === 'policy' && answer !== null ? answers[answer] : undefined
+    const met = given?.kind === 'interruption' ? policyAnswer(given.answer) : null
+    if (met !== null && !('resolution' in met)) return met
+  }
+  return null
+}
+
+/** An answer as the other server takes it: a part, and what the metadata of its message says. */
+interface AnswerThere {
+  readonly part: JsonRecord
+  readonly metadata: JsonRecord
+}
+
+/** The answer to one thing that is asked there; null while there is none. */
+export function answerTo({ kind, id, answer: at }: AskedThere, answers: readonly CallAnswer[]): AnswerThere | null {
+  const one = at === null ? undefined : answers[at]
+  if (one?.kind !== 'interruption') return null
+  const { answer } = one
   if (kind === 'policy') {
     const met = policyAnswer(answer)
-    if (!('resolution' in met)) return met
-    const resolution = { in_reply_to_state: id, ...met.resolution }
+    const resolution = { ...('resolution' in met ? met.resolution : {}), in_reply_to_state: id }
     return {
       part: { data: { type: 'policy_resolution' } },
       metadata: { mentionable: { policy_resolution: resolution } },

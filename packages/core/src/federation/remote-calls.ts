@@ -15,6 +15,7 @@ export function createRemoteCaller(
   const services: RemoteServices = { ...given, abandon }
   return {
     abandon,
+    sharesBudget: given.sharesBudget,
     async call(of: RemoteCall): Promise<ResultOutcome | PendingOutcome> {
       const { edge, context } = of
       const found = await services.find(edge, context.caller.database, context.signal)

@@ -40,8 +40,10 @@ interface Credentials {
 export interface RemoteServices {
   find(edge: RemoteAgent, database: string, signal: AbortSignal): Promise<FoundRemote>
   sign(message: SignedMessage): Promise<Credentials>
-  /** Whether what this agent says of its usage is believed. */
-  trustsUsage(remote: string): boolean
+  /** Whether a part of the budget goes to this agent, and what it says of its usage counts. */
+  sharesBudget(remote: string): boolean
+  /** Whether this agent is believed about who has set a condition that it passes on. */
+  passesIssuers(remote: string): boolean
   /** Tells the other server to stop. Never throws. */
   abandon(of: AbandonedCall): void
   /** An id for a request that carries no message. */

@@ -1,15 +1,19 @@
 /** One call of an agent on another server: its messages, what comes back, and what is done when nothing does. */
+import { isDeepStrictEqual } from 'node:util'
 import { isWitanError } from '@witan/protocol'
 import { failed, pendingOn, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { RemoteCall } from '../tool/remote.ts'
 import { longestNote } from '../tool/tool.ts'
-import { cutTo } from '../parameter/scrub.ts'
 import { remoteOf } from '../agent/remote-agent.ts'
 import { type JsonRecord, textIn } from './record.ts'
 import { answerOf, droppedNotice, keepFiles } from './remote-answer.ts'
-import { answersFor, type Asks, conditionsIn, questionsIn } from './remote-asks.ts'
-import type { RemoteServices } from './remote-services.ts'
+import { type Asks, questionsIn, refusalIn, withAnswers, withKept } from './remote-asks.ts'
+import { budgetLeft, costOf } from './remote-budget.ts'
+import { conditionsIn } from './remote-conditions.ts'
+import { afterSending, messageParams, nextAnswer } from './remote-message.ts'
 import { freshNote, readNote, type RemoteNote, type Sent } from './remote-note.ts'
+import { outcomeUnknown, remoteFailed, unreachable } from './remote-outcome.ts'
+import type { RemoteServices } from './remote-services.ts'
 import { emptyTask, hasEnded, isAsking, partsOf, type RemoteTask, takeFrame, textOf } from './remote-task.ts'
 import {
   type A2aRequest,
@@ -21,18 +25,11 @@ import {
 } from './transport.ts'
 import { allowed, createAllowance, TooMuchError } from './too-much.ts'
 
-/** A message to the other server. */
-interface Message {
-  readonly sent: Sent
-  readonly parts: readonly JsonRecord[]
-  readonly metadata: JsonRecord
-}
-
 type Outcome = ResultOutcome | PendingOutcome
 
-/** A request, and the message that it carries; null for one that only reads. */
+/** A request, and whether it carries a message; else it only reads. */
 interface Request extends Pick<A2aRequest, 'method' | 'params'> {
-  readonly message: Message | null
+  readonly isMessage: boolean
 }
 
 /** How a request ended: all is known, there is more to say, the other side has closed it; or why it failed. */
@@ -44,10 +41,8 @@ interface Talk {
   readonly of: RemoteCall
   readonly endpoint: RemoteEndpoint
   readonly remote: string
-  readonly task: RemoteTask
+  task: RemoteTask
   note: RemoteNote
-  /** Messages that follow the one that is sent. */
-  queue: Message[]
   heardAt: number
   /** How often in a row nothing new came, and how often a message did not get there. */
   quiet: number
@@ -56,6 +51,8 @@ interface Talk {
   resent: number
   /** What it may still send. */
   readonly allowance: ReturnType<typeof createAllowance>
+  /** Whether this process knows that the last message got there. */
+  isSure: boolean
 }
 
 /** Times of waiting between two requests of a task that goes on, in ms; the last one again and again. */
@@ -71,8 +68,10 @@ const mostTries = 3
 export async function talk(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoint): Promise<Outcome> {
   const one = begin(services, of, endpoint)
   const next = await outcomeIn(one)
+  if (next.kind === 'pending') return next
+  if (next.failure !== null) await count(one, true)
   const notice = droppedNotice(one.remote, one.task.dropped)
-  return notice === null || next.kind === 'pending' ? next : { ...next, notice }
+  return notice === null ? next : { ...next, notice }
 }
 
 async function outcomeIn(one: Talk): Promise<Outcome> {
@@ -93,80 +92,82 @@ async function outcomeIn(one: Talk): Promise<Outcome> {
 function begin(services: RemoteServices, of: RemoteCall, endpoint: RemoteEndpoint): Talk {
   const { context, body, edge } = of
   const before = edge.history === 'agent' ? (readNote(body.before)?.context ?? null) : null
-  const note = readNote(context.note) ?? { ...freshNote, context: before }
-  const task = emptyTask(note.task)
+  const kept = readNote(context.note) ?? { ...freshNote, context: before }
+  // Messages that came after its answer begin a task of their own, in the same context.
+  const isAgain = kept.answered < body.answered
+  const note = isAgain
+    ? { ...kept, task: null, asked: [], words: 0, answered: body.answered, ended: kept.counted }
+    : kept
   const heardAt = services.clock.now()
+  const task = emptyTask(note.task, note.dropped)
   const allowance = createAllowance(() => services.clock.now())
-  const counts = { quiet: 0, failures: 0, resent: 0 }
-  return { services, of, endpoint, remote: remoteOf(edge), task, note, queue: [], heardAt, allowance, ...counts }
+  const counts = { quiet: 0, failures: 0, resent: 0, isSure: false }
+  return { services, of, endpoint, remote: remoteOf(edge), task, note, heardAt, allowance, ...counts }
 }
 
 /** The first thing to do in this process. */
 async function firstOf(one: Talk): Promise<Request | Outcome> {
-  const { note, of, endpoint } = one
-  if (note.n === 0) return send(one, original(one))
-  if (note.asked.length > 0 && of.context.answers.length > note.answers) return answerFrom(one, note.answers)
+  const { note, of, endpoint, remote } = one
+  const { answers } = of.context
+  if (note.n === 0) return send(one, { what: 'task' })
+  if (note.answered > 0 && note.task === null && note.words === 0) return sendWords(one)
+  if (note.asked.length > 0 && answers.length > note.answers) return answerAll(one)
   if (note.task !== null) return read(one)
-  return endpoint.isIdempotent && note.sent.what === 'task' ? requestOf(one, original(one)) : unknown(one)
-}
-
-function original({ of }: Talk): Message {
-  return { sent: { what: 'task' }, parts: [{ text: of.message }], metadata: {} }
+  return endpoint.isIdempotent ? requestOf(one) : outcomeUnknown(remote)
 }
 
 /** Stores what the call must know. Throws a `TooMuchError` if the ids that the other server has given are too long for that. */
 async function save(one: Talk, more: Partial<RemoteNote>): Promise<void> {
-  const note = { ...one.note, ...more }
+  const note = { ...one.note, ...more, dropped: [...one.task.dropped] }
   if (JSON.stringify(note).length > longestNote) throw new TooMuchError('its ids are too long to be kept')
   one.note = note
   await one.of.context.saveNote(one.note)
 }
 
+/** Records what the tasks of the call have cost beside what the log knows, with the note that says so. What is unknown at the end stays so. */
+async function count(one: Talk, isLast: boolean): Promise<boolean> {
+  const { note, of } = one
+  const { total, rest } = costOf(one)
+  if (total === null && (!isLast || note.n === 0)) return false
+  if (total !== null && isDeepStrictEqual(total, note.counted)) return true
+  const counted = { ...note, counted: total ?? note.counted }
+  one.note = JSON.stringify(counted).length > longestNote ? note : counted
+  await of.body.saveSpent(one.note, rest)
+  return total !== null
+}
+
 /** Numbers a message, stores that it goes out, and makes its request. */
-async function send(one: Talk, message: Message, more: Partial<RemoteNote> = {}): Promise<Request> {
-  await save(one, { n: one.note.n + 1, sent: message.sent, ...more })
-  return requestOf(one, message)
+async function send(one: Talk, sent: Sent, more: Partial<RemoteNote> = {}): Promise<Request> {
+  const asked = afterSending(more.asked ?? one.note.asked, sent)
+  await save(one, { n: one.note.n + 1, sent, ...more, asked })
+  return requestOf(one)
 }
 
 /** The request of the message with the present number. */
-function requestOf({ note, of, endpoint }: Talk, message: Message): Request {
-  const { n, task, context } = note
-  const { parts, metadata } = message
-  const place = { ...(task === null ? {} : { taskId: task }), ...(context === null ? {} : { contextId: context }) }
-  const messageId = n === 1 ? of.callId : `${of.callId}.${n}`
-  const params = {
-    message: { messageId, role: 'ROLE_USER', parts, metadata, ...place },
-    configuration: { returnImmediately: true },
-  }
-  return { method: endpoint.isStreaming ? 'stream' : 'send', params, message }
+function requestOf(one: Talk): Request {
+  return { method: one.endpoint.isStreaming ? 'stream' : 'send', params: messageParams(one), isMessage: true }
 }
 
 /** Reads the task. After a stream broke it is followed again first. */
 function read({ note, endpoint, quiet }: Talk): Request {
   const method = endpoint.isStreaming && quiet % 2 === 1 ? 'subscribe' : 'get'
-  return { method, params: { id: note.task }, message: null }
+  return { method, params: { id: note.task }, isMessage: false }
 }
 
-/** The answers from this one on, as messages: each condition has one of its own. */
-async function answerFrom(one: Talk, from: number): Promise<Request | Outcome> {
+/** Everything that was asked is answered: tells the other server, or ends the call where a condition is not met. */
+async function answerAll(one: Talk): Promise<Request | Outcome> {
   const { of, note } = one
   const { answers } = of.context
-  const given = answersFor(note.asked, answers.slice(from))
-  if ('kind' in given) {
+  const asked = withAnswers(note.asked, answers, note.answers)
+  const refusal = refusalIn(asked, answers)
+  if (refusal !== null) {
     abandon(one)
-    return given
+    return refusal
   }
-  const sent: Sent = { what: 'answers', from }
-  const plain = given.filter(({ metadata }) => Object.keys(metadata).length === 0)
-  const conditions = given.filter((answer) => !plain.includes(answer))
-  const isAnew = note.task === null
-  const messages = [
-    ...(plain.length === 0 ? [] : [{ sent, parts: plain.map(({ part }) => part), metadata: {} }]),
-    ...conditions.map(({ part, metadata }) => ({ sent, parts: isAnew ? [{ text: of.message }] : [part], metadata })),
-  ]
-  const [first = original(one), ...rest] = messages
-  one.queue = rest
-  return send(one, first, { answers: answers.length, answeredAs: note.askedAs })
+  const answered = { asked, answers: answers.length, answeredAs: note.task === null ? null : note.askedAs }
+  const next = nextAnswer({ ...note, asked })
+  if (next === null) return note.task === null ? outcomeUnknown(one.remote) : read(one)
+  return send(one, next, answered)
 }
 
 /** Sends a request and takes what comes back, until all is known or there is more to say. */
@@ -232,7 +233,9 @@ async function signed(one: Talk, params: JsonRecord): Promise<Omit<A2aRequest, '
   const { bearer, metadata, extensions } = await services.sign(about)
   if (message === undefined) return { params, bearer, extensions }
   const named = extensions.length > 0 ? { extensions } : {}
-  const whole = { ...message, metadata: merged(metadata, message.metadata), ...named }
+  const budget = Object.hasOwn(message, 'taskId') ? null : budgetLeft(one)
+  const shared = budget === null ? metadata : merged(metadata, { witan: { budget } })
+  const whole = { ...message, metadata: merged(shared, message.metadata), ...named }
   return { params: { ...params, message: whole }, bearer, extensions }
 }
 
@@ -263,52 +266,52 @@ function isSettled({ task, note }: Talk): boolean {
 /** What follows from how a request ended. */
 async function after(one: Talk, request: Request, ended: Ended): Promise<Request | Outcome> {
   if (ended instanceof Error) return afterFailure(one, request, ended)
-  const next = one.queue.shift()
-  if (next !== undefined) return send(one, next)
+  const { task, note, remote } = one
+  // What was answered is still asked: the answer did not get there.
+  const isAskedStill = request.method === 'get' && isAsking(task) && ended === 'over' && note.sent.what === 'answers'
+  if (isAskedStill && !one.isSure) return resend(one)
+  if (request.isMessage) one.isSure = true
+  // What is answered and was asked by a task that has ended waits until a task asks for it.
+  const next = note.isOver || hasEnded(task) ? null : nextAnswer(note)
+  if (next !== null) return send(one, next)
   if (ended === 'settled') return settle(one)
   if (ended === 'words') return sendWords(one)
-  if (request.message !== null && one.note.task === null) return unknown(one)
-  const { task, note } = one
-  // What was answered is still asked: the answer did not get there.
-  if (request.method === 'get' && isAsking(task) && note.sent.what === 'answers') return resend(one, note.sent.from)
-  return pause(one)
+  if (request.isMessage && note.task === null) return outcomeUnknown(remote)
+  return isAskedStill ? resend(one) : pause(one)
 }
 
 function sendWords(one: Talk): Promise<Request> {
-  const words = one.of.body.words()
-  const parts = words.slice(one.note.words).map((text) => ({ text }))
-  return send(one, { sent: { what: 'words' }, parts, metadata: {} }, { words: words.length })
+  const [from, upTo] = [one.note.words, one.of.body.words().length]
+  return send(one, { what: 'words', from, upTo }, { words: upTo })
 }
 
 /** Sends answers once more, under the same number. */
-async function resend(one: Talk, from: number): Promise<Request | Outcome> {
+async function resend(one: Talk): Promise<Request | Outcome> {
   one.resent += 1
-  if (one.resent > mostTries) {
-    abandon(one)
-    return unreachable(one, 'it does not take the answer')
-  }
-  await save(one, { n: one.note.n - 1 })
-  return answerFrom(one, from)
+  if (one.resent <= mostTries) return requestOf(one)
+  abandon(one)
+  return unreachable(one.remote, 'it does not take the answer')
 }
 
 /** A request failed. A message that may have arrived is sent again only to a server that takes it once. */
 async function afterFailure(one: Talk, request: Request, error: Error): Promise<Request | Outcome> {
-  const { task, note, endpoint } = one
+  const { task, note, endpoint, remote } = one
   const isBusy = error instanceof RefusedError && busy.has(error.code)
   const isLost = error instanceof UnreachableError
   if (!isBusy && !isLost) {
     if (request.method === 'subscribe') return pause(one)
-    return isWitanError(error) ? failed(error.code, error.message) : remoteFailed(one, error.message)
+    return isWitanError(error) ? failed(error.code, error.message) : remoteFailed(remote, error.message)
   }
-  if (request.message === null) return pause(one)
+  const isBegun = note.task !== null && (note.sent.what === 'task' || note.sent.what === 'anew')
+  if (!request.isMessage || isBegun) return pause(one)
   const mayHaveArrived = isLost && error.mayHaveArrived
   if (mayHaveArrived && !endpoint.isIdempotent)
-    return note.task === null && task.id === null ? unknown(one) : pause(one)
+    return note.task === null && task.id === null ? outcomeUnknown(remote) : pause(one)
   one.failures += 1
   if (one.failures >= mostTries)
-    return mayHaveArrived && note.task !== null ? pause(one) : unreachable(one, error.message)
+    return mayHaveArrived && note.task !== null ? pause(one) : unreachable(remote, error.message)
   await wait(one, pauses[one.failures - 1] ?? pauses[0])
-  return requestOf(one, request.message)
+  return requestOf(one)
 }
 
 /** Answers that say that the same request may be taken later. */
@@ -316,9 +319,9 @@ const busy: ReadonlySet<number> = new Set([429, 502, 503])
 
 /** Reads the task again after a while. A server that was silent for long is given up. */
 async function pause(one: Talk): Promise<Request | Outcome> {
-  const { services, quiet, note } = one
-  if (note.task === null) return unknown(one)
-  if (services.clock.now() - one.heardAt > silenceMs) return unreachable(one, 'it was silent for 10 minutes')
+  const { services, quiet, note, remote } = one
+  if (note.task === null) return outcomeUnknown(remote)
+  if (services.clock.now() - one.heardAt > silenceMs) return unreachable(remote, 'it was silent for 10 minutes')
   await wait(one, pauses[Math.min(quiet, pauses.length - 1)] ?? pauses[0])
   one.quiet += 1
   return one.of.body.words().length > note.words ? sendWords(one) : read(one)
@@ -337,49 +340,45 @@ async function wait({ services, of }: Talk, ms: number): Promise<void> {
   signal.throwIfAborted()
 }
 
-/** The outcome of a task that has ended or asks. */
-async function settle(one: Talk): Promise<Outcome> {
+/** What follows from a task that has ended or asks. */
+async function settle(one: Talk): Promise<Request | Outcome> {
   const { task, remote, of, services, note } = one
-  const conditions = conditionsIn(task.said, task.state, remote)
+  const conditions = conditionsIn(task, { remote, passesIssuers: services.passesIssuers(remote) })
   if (conditions.drafts.length > 0) return ask(one, conditions)
   if (isAsking(task)) return ask(one, questionsIn(task.said))
-  if (!task.isMessage && task.state !== 'TASK_STATE_COMPLETED') return remoteFailed(one, textOf(task.said))
+  if (!task.isMessage && task.state !== 'TASK_STATE_COMPLETED') return remoteFailed(remote, textOf(task.said))
   await keepFiles(partsOf(task), of.context.artifacts, task.dropped)
-  return answerOf(task, { taken: note.words, trustsUsage: services.trustsUsage(remote) })
+  return answerOf(task, { taken: note.words, isCounted: await count(one, false) })
 }
 
-/** Asks here what is asked there. */
-async function ask(one: Talk, { drafts, asked }: Asks): Promise<Outcome> {
+/** Asks here what is asked there. A condition that was met already, when the task before set it, is answered at once. */
+async function ask(one: Talk, asks: Asks): Promise<Request | Outcome> {
   const { note, task, of } = one
   const { caller, answers } = of.context
   if (note.rounds >= caller.agent.limits.maxIterations) return giveUp(one, `it has asked ${note.rounds} times`)
+  const asked = withKept(asks.asked, note.asked)
   const more = { asked, askedAs: task.saidAs, answers: answers.length, rounds: note.rounds + 1 }
+  const isOver = hasEnded(task)
+  await count(one, false)
   // After the end of a task its message is sent anew.
-  await save(one, hasEnded(task) ? { ...more, task: null } : more)
-  return pendingOn(...drafts)
+  if (isOver) {
+    await save(one, { ...more, isOver, task: null, ended: one.note.counted })
+    one.task = emptyTask(null, [...task.dropped])
+  } else await save(one, { ...more, isOver })
+  const open = asks.drafts.filter((_, index) => asked[index]?.answer === null)
+  if (open.length > 0) return pendingOn(...open)
+  const next = nextAnswer(one.note)
+  return next === null ? read(one) : send(one, next, { answeredAs: isOver ? null : task.saidAs })
 }
 
 /** Fails the call, and tells the other server to stop. */
 function giveUp(one: Talk, words: string): Outcome {
   abandon(one)
-  return remoteFailed(one, words)
+  return remoteFailed(one.remote, words)
 }
 
 function abandon({ services, of, note, task }: Talk): void {
   const known = note.task ?? (hasEnded(task) ? null : task.id)
   const { database } = of.context.caller
   services.abandon({ database, edge: of.edge, from: of.from, note: { ...note, task: known } })
-}
-
-function remoteFailed({ remote }: Talk, words: string): Outcome {
-  return failed('REMOTE_FAILED', `${remote} failed: ${cutTo(words, 1000) || 'it does not say why'}`)
-}
-
-function unreachable({ remote }: Talk, words: string): Outcome {
-  return failed('REMOTE_UNREACHABLE', `${remote} could not be reached: ${cutTo(words, 1000)}`)
-}
-
-function unknown({ remote }: Talk): Outcome {
-  const detail = `${remote} was called when the connection or a process broke; whether it has got the message is unknown. It was not sent again.`
-  return failed('OUTCOME_UNKNOWN', detail)
 }

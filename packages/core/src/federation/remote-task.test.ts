@@ -86,7 +86,7 @@ test('[D20] more than 32 MiB, and more than 10,000 parts, are refused', () => {
 })
 
 test('an answer has the texts, and the one data part as output', () => {
-  const about = { taken: 0, trustsUsage: false }
+  const about = { taken: 0, isCounted: false }
   const of = (...parts: object[]) => {
     const task = emptyTask('t')
     takeFrame(task, {

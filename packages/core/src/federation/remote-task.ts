@@ -64,11 +64,11 @@ export interface RemoteTask {
   text: string
 }
 
-/** A task of which only the id is known, or nothing. */
-export function emptyTask(id: string | null): RemoteTask {
+/** A task of which only the id is known, or nothing. `dropped`: what was left out before. */
+export function emptyTask(id: string | null, dropped: readonly string[] = []): RemoteTask {
   return {
     ...{ id, contextId: null, state: null, said: [], saidAs: null, usage: undefined, isMessage: false },
-    ...{ dropped: new Set<string>(), artifacts: new Map<string, RemoteArtifact>() },
+    ...{ dropped: new Set(dropped), artifacts: new Map<string, RemoteArtifact>() },
     ...{ last: null, size: 0, count: 0, shown: 0, text: '' },
   }
 }

@@ -1,12 +1,13 @@
 /** Calls of agents on other servers, with everything that they need of this one. */
 import type { Clock } from '../identity/clock.ts'
-import type { TrustedIssuer } from '../identity/trust.ts'
+import { isTrustedDomain, type TrustedIssuer } from '../identity/trust.ts'
 import type { RemoteCaller } from '../tool/remote.ts'
 import type { Store } from '../store/store.ts'
 import { createCredentials } from './outgoing.ts'
 import { createOwnKeys } from './own-keys.ts'
 import { createRemoteCaller } from './remote-calls.ts'
 import { createCards } from './remote-cards.ts'
+import { hostOf } from './remote-conditions.ts'
 import { createSafeFetch } from './safe-fetch.ts'
 
 /** How this server is one among others. */
@@ -17,6 +18,8 @@ export interface FederationOptions {
   readonly resolve?: Readonly<Record<string, string>>
   /** Whose evidence is believed, and about whom, in canonical form; nobody's but every server's about its own addresses by default. */
   readonly trust?: readonly TrustedIssuer[]
+  /** The domains to which a part of a tree's budget is sent, and whose usage counts. */
+  readonly budgets?: readonly string[]
 }
 
 /** What calls are made with. */
@@ -47,5 +50,9 @@ export function createRemotes({
     variables: process.env,
   })
   const find = createCards({ store, fetch: out, now })
-  return createRemoteCaller({ find, sign, trustsUsage: () => false, newId, fetch: out.open, clock }, report)
+  const { trust = [] } = options
+  const shared = new Set(options.budgets)
+  const sharesBudget = (remote: string) => shared.has(hostOf(remote))
+  const passesIssuers = (remote: string) => isTrustedDomain(trust, hostOf(remote))
+  return createRemoteCaller({ find, sign, sharesBudget, passesIssuers, newId, fetch: out.open, clock }, report)
 }

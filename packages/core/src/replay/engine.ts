@@ -23,6 +23,7 @@ import {
   isLostAhead,
   isTakenUpAgain,
   nextRunStart,
+  sharesAhead,
   refusalAhead,
 } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
@@ -177,7 +178,7 @@ function partsOf(options: EngineOptions, links: EngineLinks): Parts {
       ids,
       tools: options.tools,
       limits: options.limits,
-      remotes: closedRemotes,
+      remotes: { ...closedRemotes, sharesBudget: (at) => !followed.isOpen && sharesAhead(followed, at) },
       sources: Object.fromEntries(options.sources.map((name) => [name, closedSource])),
       models: Object.fromEntries([...options.models].map(([name, id]) => model(name, id))),
       prices: null,

@@ -148,8 +148,9 @@ async function giveOutcome({ followed, pending, contents }: Engine, entry: Entry
     return
   }
   if (entry.type === 'checkpoint' && entry.body.answered === undefined) {
-    const { note, read } = entry.body
-    const done = read === undefined ? saveNote(note) : artifacts.read(read).then(() => {})
+    const { note, read, spent } = entry.body
+    const save = () => (spent === undefined ? saveNote(note) : tool.context.body?.saveSpent(note, spent))
+    const done = read === undefined ? Promise.resolve(save()) : artifacts.read(read).then(() => {})
     return done.catch(() => stopFollowing(followed))
   }
   pending.tools.delete(tool.call)

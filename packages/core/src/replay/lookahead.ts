@@ -73,6 +73,16 @@ export function isClosing({ type, kind, place, body }: Entry, job: string): bool
 
 const endedAs: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled'])
 
+/** Whether the next call of an agent elsewhere that is waited for has a part of the budget, or is refused for want of one. */
+export function sharesAhead(followed: FollowedLog, remote: string): boolean {
+  for (const { type, kind, body } of ahead(followed)) {
+    if (type === 'error' && kind === 'tool' && body.code === 'BUDGET_EXCEEDED') return true
+    const isCall = type === 'start' && kind === 'agent' && body.remote === remote && body.background === undefined
+    if (isCall) return body.share !== undefined
+  }
+  return false
+}
+
 /** The next start of a run; null if there is none. */
 export function nextRunStart(followed: FollowedLog): AgentStartBody | null {
   for (const { type, kind, place, body } of ahead(followed))

@@ -12,7 +12,14 @@ import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { type CallState, ModelCallError } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, reasonOf, type ResultOutcome } from '../tool/outcome.ts'
-import { type ImmediateTool, longestNote, type RunningTool, type Tool, type ToolContext } from '../tool/tool.ts'
+import {
+  type CallBody,
+  type ImmediateTool,
+  longestNote,
+  type RunningTool,
+  type Tool,
+  type ToolContext,
+} from '../tool/tool.ts'
 import { passedArguments, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
@@ -154,7 +161,7 @@ function settleCall(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void 
 /** Records what the tool waits for. Nothing of the call stays in memory. */
 function pause(toolCall: ToolCall, outcome: PendingOutcome, job: Job): void {
   if ('interruptions' in outcome) for (const one of outcome.interruptions) interrupt(toolCall, one, job)
-  else spawn({ toolCall, child: outcome.child, callId: job.env.ids.call(), grant: null }, job)
+  else spawn({ toolCall, child: outcome.child, callId: job.env.ids.call(), grant: null, isTask: false }, job)
 }
 
 /**
@@ -206,12 +213,16 @@ function noteOf(note: unknown): unknown {
   throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
 }
 
-function noteSaver(toolCall: ToolCall, job: Job, signal: AbortSignal): (note: unknown) => Promise<void> {
-  return async (note) => {
+function noteSaver(toolCall: ToolCall, job: Job, signal: AbortSignal): CallBody['saveSpent'] {
+  return async (note, spent) => {
     const kept = noteOf(note)
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
     if (signal.aborted || toolCall.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
-    record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { note: kept } })
+    record(job, toolCall.place as CallPlace, {
+      type: 'checkpoint',
+      kind: null,
+      body: { note: kept, ...(spent === undefined ? {} : { spent }) },
+    })
     await job.writer.commit()
   }
 }
@@ -226,19 +237,20 @@ async function invoke(
   const { signal } = controller
   const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.requested.id, arguments: args }
   const usedBound: string[] = []
+  const save = noteSaver(toolCall, job, signal)
   const context: ToolContext = {
     caller,
     signal,
     answers: toolCall.answers,
     note: toolCall.note,
-    saveNote: noteSaver(toolCall, job, signal),
+    saveNote: (note) => save(note),
     artifacts: callArtifacts({ toolCall, job, signal }),
     hasRead: (id) => hasRead(toolCall.owner, system, id),
     commit: () => job.writer.commit(),
     noteBound(name) {
       if (tool.uses?.includes(name) === false && !usedBound.includes(name)) usedBound.push(name)
     },
-    ...(isBody(toolCall) ? { body: bodyOf(toolCall, job) } : undefined),
+    ...(isBody(toolCall) ? { body: { ...bodyOf(toolCall, job), saveSpent: save } } : undefined),
     ...(state === undefined ? undefined : { state }),
   }
   const outcome = await outcomeOf(tool, controller, () => tool.invoke(request, context))

@@ -132,10 +132,13 @@ function carryOut(
 ) {
   if (outcome.kind === 'transfer') throw new Error(`tool ${toolCall.name} hands over, but does not run last`)
   if (outcome.kind === 'pending' && 'child' in outcome) {
-    const { child, background } = outcome
-    const grant = background === undefined ? null : grantOf(job)
-    if (background === undefined || grant !== null) return spawn({ toolCall, child, callId: start.callId, grant }, job)
-    return carryOut(toolCall, job, { outcome: background.noBudget, start })
+    const { child, background, share } = outcome
+    const terms = background ?? share
+    const grant = terms === undefined ? null : grantOf(job)
+    const isTask = background !== undefined
+    if (terms === undefined || grant !== null)
+      return spawn({ toolCall, child, callId: start.callId, grant, isTask }, job)
+    return carryOut(toolCall, job, { outcome: terms.noBudget, start })
   }
   recordStart(toolCall, job, start)
   if (outcome.kind === 'result') recordOutcome(toolCall, job, outcome)

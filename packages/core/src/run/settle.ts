@@ -8,7 +8,7 @@ import {
   type UsageCounters,
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
-import { linkOfRemote } from '../agent/remote-agent.ts'
+import { linkOfRemote, remoteOf } from '../agent/remote-agent.ts'
 import { type AgentCall, answeredCall, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
 import { isBody } from '../conversation/remote.ts'
 import { endedTask } from '../conversation/fold-task.ts'
@@ -248,10 +248,15 @@ function closeAll(job: Job): void {
   }
 }
 
-/** What was begun on another server is to stop there. */
-function abandonRemote({ agent, toolCalls: [body] }: AgentCall, { env, log }: Job): void {
+/** What was begun on another server is to stop there. What it has cost meanwhile is not known. */
+function abandonRemote({ agent, place, toolCalls: [body] }: AgentCall, job: Job): void {
   const link = linkOfRemote(agent)
-  if (link !== null && body?.note !== undefined) env.abandon({ ...link, database: log.state.database, note: body.note })
+  if (link === null || body?.note === undefined) return
+  const { env, log } = job
+  env.abandon({ ...link, database: log.state.database, note: body.note })
+  const remote = remoteOf(link.edge)
+  const detail = `${remote} was stopped; what it has cost is not known.`
+  record(job, place, { type: 'notice', kind: null, body: { code: 'USAGE_INCOMPLETE', detail, remote } })
 }
 
 function closeToolCall(toolCall: ToolCall, job: Job, detail: string): void {

@@ -16,12 +16,13 @@ interface Spawning {
   readonly toolCall: ToolCall
   readonly child: Spawn
   readonly callId: string
-  /** Set for a task. */
+  /** What it gets of the tree's budget for itself; null for nothing. */
   readonly grant: TaskGrant | null
+  readonly isTask: boolean
 }
 
 /** Records the start of a child call. The parent call of a running tool's child is the tool's call. */
-export function spawn({ toolCall, child, callId, grant }: Spawning, job: Job): void {
+export function spawn({ toolCall, child, callId, grant, isTask }: Spawning, job: Job): void {
   const parent = toolCall.owner
   const isRunning = toolCall.place !== null
   const { remote } = child
@@ -32,7 +33,8 @@ export function spawn({ toolCall, child, callId, grant }: Spawning, job: Job): v
   if (pinned === null) throw new Error(`agent ${child.agent} is gone or disabled`)
   const parentCall = toolCall.place?.call ?? parent.place.call
   const toolCallId = isRunning ? null : toolCall.requested.id
-  const more = grant === null ? { toolCallId } : { toolCallId, background: grant }
+  const held = grant === null ? {} : isTask ? { background: grant } : { share: grant }
+  const more = { toolCallId, ...held }
   startChild({ parent, child, pinned, callId, parentCall, more }, job)
 }
 
@@ -46,7 +48,7 @@ export interface ChildStart {
   /** Set for a child of a parallel. */
   readonly branch?: string | undefined
   /** What its start says beside that. */
-  readonly more: Pick<AgentStartBody, 'toolCallId' | 'background' | 'step' | 'passTakes'>
+  readonly more: Pick<AgentStartBody, 'toolCallId' | 'background' | 'share' | 'step' | 'passTakes'>
 }
 
 /** Records the start of a child call. */
@@ -96,6 +98,7 @@ export function startChild(of: ChildStart, job: Job): void {
   if (exchange !== undefined) body.exchange = exchange
   if (remote !== undefined) body.remote = remote.at
   if (more.background !== undefined) body.background = more.background
+  if (more.share !== undefined) body.share = more.share
   if (more.step !== undefined) body.step = more.step
   if (more.passTakes !== undefined) body.passTakes = more.passTakes
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })

@@ -28,6 +28,8 @@ export interface OwnRun {
   readonly changedAt: number
   /** The last result; null while it works. */
   readonly result: Pick<RunResult, 'text' | 'output' | 'error'> | null
+  /** What it has cost, as far as that is counted; null while it works. */
+  readonly usage: RunResult['usage'] | null
   /** What waits for the caller; empty unless it waits. */
   readonly asked: readonly Asked[]
 }
@@ -162,6 +164,7 @@ async function shown({ parts, database }: Scope, job: JobRow, row: ConversationR
     ...{ runId, conversationId, agent: row?.agent ?? '', status },
     changedAt: job.endedAt ?? latest,
     result: result === null ? null : frozen({ text, output, error }),
+    usage: result === null ? null : frozen(result.usage),
     asked: waiting.map(({ view }) => view),
   }
 }

@@ -49,6 +49,8 @@ export type PendingOutcome =
        * the task.
        */
       readonly background?: { readonly noBudget: ResultOutcome }
+      /** Set for a child that is waited for, and gets a part of the tree's budget of its own; this result stands in if there is none to give. */
+      readonly share?: { readonly noBudget: ResultOutcome }
     }
 /** Control goes to another agent, which binds its parameters by `map` from the agent that hands over. */
 export interface TransferOutcome extends Pick<AgentStartBody, 'agent' | 'map'> {

@@ -26,6 +26,8 @@ export interface RemoteCall extends RemoteLink {
  * must be settled before the call goes on.
  */
 export interface RemoteCaller {
+  /** Whether a part of the tree's budget goes with a call of this agent; absent: none does. */
+  sharesBudget?(remote: string): boolean
   call(of: RemoteCall): Promise<ResultOutcome | PendingOutcome>
   /** Its run was cancelled or has failed: tells the other server to stop, as far as the last note says what there is to stop. Never throws. */
   abandon(of: AbandonedCall): void

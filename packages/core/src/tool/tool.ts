@@ -1,5 +1,5 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
-import type { AgentData, ErrorCode, Interruption, InterruptionState } from '@witan/protocol'
+import type { AgentData, ErrorCode, Interruption, InterruptionState, UsageCounters } from '@witan/protocol'
 import type { ExchangeEnds, ExchangeStanding, ToolMode } from '@witan/protocol/entries'
 import type { Principal } from '../identity/principal.ts'
 import type { Exchanges } from './exchange.ts'
@@ -88,12 +88,26 @@ export interface ToolContext {
 export interface CallBody {
   /** The last note of an earlier call on the same document; undefined for none. */
   readonly before: unknown
+  /** How often the call has answered: messages that come then begin its body again. */
+  readonly answered: number
+  /** The part of its tree's budget that it may spend; null if it has none of its own. */
+  readonly share: CallShare | null
+  /** Saves a note as `saveNote` does, and counts what the call has spent elsewhere since the last time. Null: that is unknown. */
+  saveSpent(note: unknown, spent?: UsageCounters | null): Promise<void>
   /** The texts that came for the call meanwhile, oldest first. */
   words(): readonly string[]
   /** Calls `then` whenever words may have come. Returns how to stop that. */
   onWords(then: () => void): () => void
   /** Shows readers a piece of the answer; with `restart` it takes the place of what they were shown. */
   show(text: string, restart: boolean): void
+}
+
+/** What a call may spend of its tree's budget; null: no limit. */
+export interface CallShare {
+  readonly modelCalls: number
+  readonly tokens: number | null
+  readonly costUsd: number | null
+  readonly seconds: number | null
 }
 
 /** The answer of an agent that a call ran, or why there is none. */

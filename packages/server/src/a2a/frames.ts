@@ -1,6 +1,7 @@
 /** A task as a stream: the task, its text as it is written, and its end. */
 import type { OwnMessage, OwnRun, OwnRuns } from '@witan/core/tooling'
 import type { Event } from '@witan/protocol'
+import { usageMetadata } from './shared-budget.ts'
 import { answerId, answerOf, hasEnded, isSettled, statusOf, taskOf } from './task.ts'
 import type { StreamFrame, WirePart } from './wire.ts'
 
@@ -14,13 +15,15 @@ interface Followed {
   readonly history: readonly OwnMessage[]
   /** Resolves when the task has ended or asks its caller; null if the server stops before. */
   readonly settled: Promise<OwnRun | null>
+  /** Whether the caller is told what it has cost. */
+  readonly withUsage: boolean
 }
 
 /** The frames of a task. They end when it has ended or waits for its caller, and when `signal` aborts. */
 export async function* framesOf(followed: Followed, signal: AbortSignal): AsyncGenerator<StreamFrame> {
-  const { run, history, settled } = followed
+  const { run, history, settled, withUsage } = followed
   const isLong = (run.result?.text.length ?? 0) > mostCharacters
-  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong }) }
+  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong, withUsage }) }
   const text = new SentText(run)
   if (isSettled(run)) {
     if (isLong) yield* text.end(run)
@@ -32,7 +35,8 @@ export async function* framesOf(followed: Followed, signal: AbortSignal): AsyncG
   if (end === null || signal.aborted) return
   yield* text.end(end)
   const { runId: taskId, conversationId: contextId } = end
-  yield { statusUpdate: { taskId, contextId, status: statusOf(end) } }
+  const cost = withUsage ? usageMetadata(end) : {}
+  yield { statusUpdate: { taskId, contextId, status: statusOf(end), ...cost } }
 }
 
 /** The text of the run as its model writes it, until the task is settled. */

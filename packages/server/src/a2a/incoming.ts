@@ -9,6 +9,7 @@ import { cardUrlOf } from '../discovery/cards.ts'
 import type { Caller } from './credential.ts'
 import type { CheckedEvidence, EvidenceTerms } from './evidence.ts'
 import type { ReadMessage } from './message.ts'
+import { sharedBudget } from './shared-budget.ts'
 
 interface Called {
   readonly caller: Caller
@@ -43,6 +44,7 @@ export function taken(
       ...(chain === null ? {} : { chain }),
       ...(mentionRelay === null ? {} : { mentionRelay }),
       ...(proven.length === 0 ? {} : { evidence: proven }),
+      ...sharedBudget(message.budget, { caller, options }),
     },
     notices,
   }

@@ -23,6 +23,8 @@ export interface ReadMessage {
   /** The chains that its metadata names, not checked yet. */
   readonly chains: Pick<GivenChains, 'message' | 'capabilities'>
   readonly mentionRelay: 'inline' | null
+  /** The budget that its metadata names, not checked yet. */
+  readonly budget: unknown
   /** Its evidence, not checked yet. */
   readonly evidence: GivenEvidence
 }
@@ -44,7 +46,8 @@ export function readMessage(params: unknown): ReadMessage {
   if (parts.length > mostParts) throw invalid(`\`message.parts\` may have at most ${mostParts} parts`)
   const content = contentOf(parts)
   const configuration = configurationOf(fieldOf(params, 'configuration'))
-  const mentionable = fieldOf(fieldOf(message, 'metadata'), 'mentionable')
+  const metadata = fieldOf(message, 'metadata')
+  const mentionable = fieldOf(metadata, 'mentionable')
   const capabilities = fieldOf(mentionable, 'recipient_capabilities')
   return {
     messageId,
@@ -54,6 +57,7 @@ export function readMessage(params: unknown): ReadMessage {
     ...configuration,
     chains: { message: fieldOf(mentionable, 'agent_chain'), capabilities: chainInside(capabilities) },
     mentionRelay: relayOf(capabilities),
+    budget: fieldOf(fieldOf(metadata, 'witan'), 'budget'),
     evidence: {
       evidence: fieldOf(mentionable, 'identity_evidence'),
       credentials: fieldOf(mentionable, 'verifiable_credentials'),

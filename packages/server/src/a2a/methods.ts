@@ -16,6 +16,7 @@ import { evidenceTerms, taken, withEvidence } from './incoming.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
 import { accepted, type Placed } from './once.ts'
 import { reserveTask } from './open-tasks.ts'
+import { sharesBudget } from './shared-budget.ts'
 import { hasEnded, isSettled, taskOf } from './task.ts'
 import { listTasks } from './task-list.ts'
 import type { StreamFrame, TaskList, WireTask } from './wire.ts'
@@ -87,7 +88,7 @@ async function sendMessage(call: MethodCall): Promise<MethodReply> {
   const { witan, runId, agent } = await said(call, message)
   const own = witan.ownRuns
   const run = message.returnImmediately ? await own.get(runId) : await settledRun(call, own, runId)
-  return { value: { task: await whole(own, run, message.historyLength) }, agent }
+  return { value: { task: await whole({ ...call, own }, run, message.historyLength) }, agent }
 }
 
 async function streamMessage(call: MethodCall): Promise<MethodReply> {
@@ -120,7 +121,7 @@ async function streamOf(
   const settled = settledRun({ ...call, gone: left.signal }, own, of.runId).catch(() => null)
   return {
     agent: of.agent,
-    frames: (signal) => framesOf({ own, run, history, settled }, signal),
+    frames: (signal) => framesOf({ own, run, history, settled, withUsage: sharesBudget(call) }, signal),
     onEnd() {
       left.abort()
       of.onEnd()
@@ -131,7 +132,7 @@ async function streamOf(
 async function getTask(call: MethodCall): Promise<WireTask> {
   const own = witanOf(call).ownRuns
   const historyLength = historyLengthAt(call.params)
-  return whole(own, (await taskAt(call, own)).run, historyLength)
+  return whole({ ...call, own }, (await taskAt(call, own)).run, historyLength)
 }
 
 async function cancelTask(call: MethodCall): Promise<MethodReply> {
@@ -145,7 +146,7 @@ async function cancelTask(call: MethodCall): Promise<MethodReply> {
     throw isWitanError(error) && error.code === 'RUN_FINISHED' ? notCancelable(run.runId) : error
   }
   const ended = await until(call, own, { runId: run.runId, isThere: hasEnded })
-  return { value: await whole(own, ended, null) }
+  return { value: await whole({ ...call, own }, ended, null) }
 }
 
 async function subscribe(call: MethodCall): Promise<MethodReply> {
@@ -336,8 +337,12 @@ async function until(
 }
 
 /** A task with its history, newest messages first to stay. */
-async function whole(own: OwnRuns, run: OwnRun, historyLength: number | null): Promise<WireTask> {
-  return taskOf(run, { history: await latest(own, run, historyLength) })
+async function whole(
+  of: MethodCall & { readonly own: OwnRuns },
+  run: OwnRun,
+  historyLength: number | null,
+): Promise<WireTask> {
+  return taskOf(run, { history: await latest(of.own, run, historyLength), withUsage: sharesBudget(of) })
 }
 
 async function latest(own: OwnRuns, run: OwnRun, length: number | null) {

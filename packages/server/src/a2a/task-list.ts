@@ -1,9 +1,11 @@
 /** The tasks of one caller, page by page. */
 import type { OwnRun, OwnRunFilter, OwnRuns, PublishedAgent } from '@witan/core/tooling'
 import { isWitanError } from '@witan/protocol'
+import type { AppOptions } from '../app-options.ts'
 import type { Caller } from './credential.ts'
 import { isLetIn } from './let-in.ts'
 import { historyLengthAt, idAt, invalid } from './message.ts'
+import { sharesBudget } from './shared-budget.ts'
 import { stateOf, taskOf } from './task.ts'
 import { fieldOf, type TaskList, type WireTask } from './wire.ts'
 
@@ -11,6 +13,7 @@ interface Listing {
   readonly caller: Caller
   readonly agents: readonly PublishedAgent[]
   readonly params: unknown
+  readonly options: Pick<AppOptions, 'federation'>
 }
 
 const states: Readonly<Record<string, Pick<OwnRunFilter, 'live' | 'status'> | null>> = {
@@ -28,7 +31,9 @@ const states: Readonly<Record<string, Pick<OwnRunFilter, 'live' | 'status'> | nu
 const mostLooked = 2_000
 
 /** Lists tasks, the latest first. An anonymous caller has none. */
-export async function listTasks({ caller, agents: called, params }: Listing, own: OwnRuns): Promise<TaskList> {
+export async function listTasks(listing: Listing, own: OwnRuns): Promise<TaskList> {
+  const { caller, agents: called, params } = listing
+  const withUsage = sharesBudget(listing)
   const pageSize = sizeAt(params)
   const wanted = stateAt(params)
   const after = timeAt(params)
@@ -54,7 +59,7 @@ export async function listTasks({ caller, agents: called, params }: Listing, own
   const tasks: WireTask[] = []
   for (const run of page) {
     const history = historyLength === 0 ? [] : (await own.history(run)).slice(-historyLength)
-    tasks.push(taskOf(run, { history, withArtifacts }))
+    tasks.push(taskOf(run, { history, withArtifacts, withUsage }))
   }
   const nextPageToken = found.length > pageSize ? (page.at(-1)?.runId ?? '') : ''
   const totalSize = cursor === null && nextPageToken === '' ? page.length : await count(own, { selected, fits })

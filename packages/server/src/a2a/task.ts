@@ -1,6 +1,7 @@
 /** A run as a task of A2A: a projection of the log, kept nowhere else. */
 import type { Asked, OwnMessage, OwnRun } from '@witan/core/tooling'
 import { type ErrorCode, errorTable } from '@witan/protocol'
+import { usageMetadata } from './shared-budget.ts'
 import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts'
 
 /** The id of the one artifact of a task. */
@@ -28,10 +29,13 @@ export function hasEnded({ status }: Pick<OwnRun, 'status'>): boolean {
 interface TaskForm {
   readonly history?: readonly OwnMessage[]
   readonly withArtifacts?: boolean
+  /** Whether it says what it has cost. */
+  readonly withUsage?: boolean
 }
 
 /** The task of a run. */
-export function taskOf(run: OwnRun, { history = [], withArtifacts = true }: TaskForm = {}): WireTask {
+export function taskOf(run: OwnRun, form: TaskForm = {}): WireTask {
+  const { history = [], withArtifacts = true, withUsage = false } = form
   const { runId, conversationId } = run
   const task: { -readonly [Name in keyof WireTask]: WireTask[Name] } = {
     id: runId,
@@ -41,7 +45,7 @@ export function taskOf(run: OwnRun, { history = [], withArtifacts = true }: Task
   const artifact = withArtifacts ? answerOf(run) : null
   if (artifact !== null) task.artifacts = [artifact]
   if (history.length > 0) task.history = history.map((one) => messageOf(run, one))
-  return task
+  return withUsage ? { ...task, ...usageMetadata(run) } : task
 }
 
 /** The status of a run, with what its caller is asked, or why it failed. */

@@ -1,4 +1,5 @@
 /** What A2A 1.0 sends and takes, as JSON: only the fields that this server writes. */
+import type { UsageCounters } from '@witan/protocol'
 
 /** The states of a task that this server knows. */
 export type TaskState =
@@ -31,7 +32,12 @@ export interface WireArtifact {
   readonly parts: readonly WirePart[]
 }
 
-export interface WireTask {
+/** What a task, or a change of it, says of its cost. */
+export interface UsageMetadata {
+  readonly metadata?: { readonly witan: { readonly usage: UsageCounters } }
+}
+
+export interface WireTask extends UsageMetadata {
   readonly id: string
   readonly contextId: string
   readonly status: WireStatus
@@ -42,7 +48,13 @@ export interface WireTask {
 /** One frame of a stream. */
 export type StreamFrame =
   | { readonly task: WireTask }
-  | { readonly statusUpdate: { readonly taskId: string; readonly contextId: string; readonly status: WireStatus } }
+  | {
+      readonly statusUpdate: UsageMetadata & {
+        readonly taskId: string
+        readonly contextId: string
+        readonly status: WireStatus
+      }
+    }
   | {
       readonly artifactUpdate: {
         readonly taskId: string

@@ -326,6 +326,9 @@ const incomingCalls = 'select 1'
 /** A call of an agent on another server has no definition here, and a tool as its body. */
 const remoteCalls = 'select 1'
 
+/** A call may hold a part of its tree's budget, and a caller from outside lower it. Earlier versions would spend what is held, and more. */
+const sharedBudgets = 'select 1'
+
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
@@ -362,6 +365,7 @@ const steps: readonly string[] = [
   noReplies,
   incomingCalls,
   remoteCalls,
+  sharedBudgets,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

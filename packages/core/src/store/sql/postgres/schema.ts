@@ -296,6 +296,9 @@ const incomingCalls = 'select 1'
 /** A call of an agent on another server has no definition here and a tool as its body. Earlier versions would look for an agent of its name. */
 const remoteCalls = 'select 1'
 
+/** A call may hold a part of its tree's budget, and a caller from outside lower it. Earlier versions would spend what is held, and more. */
+const sharedBudgets = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -326,6 +329,7 @@ const steps: readonly Migration[] = [
   { sql: noReplies, worksFrom: 17 },
   { sql: incomingCalls, worksFrom: 18 },
   { sql: remoteCalls, worksFrom: 20 },
+  { sql: sharedBudgets, worksFrom: 23 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
