@@ -1,7 +1,8 @@
 /**
  * What a call over A2A costs beside the API: `npm run bench:a2a -- [--ms 1000] [--rounds 5] [--stores memory,normal]`. CPU of the whole process
  * for one request through the application, without a socket, with an instant model: a new conversation with its run over the API, and a
- * message over A2A with an API key and with a JWT of another server whose keys are known. Rounds take turns.
+ * message over A2A with an API key and with a JWT of another server whose keys are known. Rounds take turns. Then the same run as a stream
+ * of 300 pieces of text, as our own events and over A2A in both bindings: CPU for each frame.
  */
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -22,9 +23,15 @@ const { values } = parseArgs({
 })
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 }
+const pieces = 300
 const model: Model = {
   id: 'bench/instant',
-  async *stream() {
+  async *stream({ messages }, { deltas }) {
+    if (JSON.stringify(messages.at(-1)).includes('talk'))
+      for (let piece = 0; piece < pieces; piece += 1) {
+        if (deltas) yield { type: 'delta', text: `piece ${piece} ` }
+        await new Promise((resolve) => setImmediate(resolve))
+      }
     yield { type: 'reply', reply: { text: 'done', toolCalls: [], finishReason: 'stop', usage, model: null } }
   },
 }
@@ -47,12 +54,13 @@ function overApi(): Request {
   return new Request('http://localhost/api/v1/conversations', { method: 'POST', headers: json, body })
 }
 
-function overA2a(bearer: (messageId: string) => string): Request {
+function overA2a(bearer: (messageId: string) => string, text = 'hello', method = 'SendMessage'): Request {
   const messageId = randomUUID()
-  const message = { messageId, role: 'ROLE_USER', parts: [{ text: 'hello' }] }
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message } })
+  const params = { message: { messageId, role: 'ROLE_USER', parts: [{ text }] } }
   const headers = { ...json, 'a2a-version': '1.0', authorization: `Bearer ${bearer(messageId)}` }
-  return new Request('http://localhost/a2a/docs', { method: 'POST', headers, body })
+  const isRest = method.startsWith('/')
+  const body = JSON.stringify(isRest ? params : { jsonrpc: '2.0', id: 1, method, params })
+  return new Request(`http://localhost/a2a/docs${isRest ? method : ''}`, { method: 'POST', headers, body })
 }
 
 async function measured(name: GroundName): Promise<readonly (readonly [string, string, string])[]> {
@@ -78,10 +86,23 @@ async function measured(name: GroundName): Promise<readonly (readonly [string, s
     stop: { streams: stop.signal, waits: stop.signal },
     federation: { ...federation, publicUrl: () => 'http://localhost' },
   })
-  const subjects: Record<string, () => Request> = {
+  /** A conversation is made before its run is measured. */
+  const ownStream = async (): Promise<Request> => {
+    const body = JSON.stringify({ agent: 'docs' })
+    const url = 'http://localhost/api/v1/conversations'
+    const made = await app.fetch(new Request(url, { method: 'POST', headers: json, body }))
+    const { id } = (await made.json()) as { id: string }
+    const headers = { ...json, accept: 'text/event-stream' }
+    const path = `${url}/${encodeURIComponent(id)}/runs`
+    return new Request(path, { method: 'POST', headers, body: JSON.stringify({ prompt: 'talk' }) })
+  }
+  const subjects: Record<string, () => Request | Promise<Request>> = {
     'POST /conversations': overApi,
     'A2A with a key': () => overA2a(() => key),
     'A2A with a JWT': () => overA2a(tokenFor),
+    'our stream': ownStream,
+    'A2A stream': () => overA2a(tokenFor, 'talk', 'SendStreamingMessage'),
+    'A2A stream, HTTP+JSON': () => overA2a(tokenFor, 'talk', '/v1/message:stream'),
   }
   const costs = new Map(Object.keys(subjects).map((what) => [what, [] as number[]]))
   for (let round = 0; round <= Number(values.rounds); round += 1)
@@ -89,12 +110,12 @@ async function measured(name: GroundName): Promise<readonly (readonly [string, s
       const until = performance.now() + Number(values.ms)
       let [spent, count] = [0, 0]
       while (performance.now() < until) {
-        const request = make()
+        const request = await make()
         const from = cpuNow()
         const response = await app.fetch(request)
         const text = await response.text()
         spent += cpuNow() - from
-        count += 1
+        count += what.includes('stream') ? text.split('\n\n').length - 1 : 1
         if (response.status >= 300 || !text.includes('done')) throw new Error(`${what}: ${response.status} ${text}`)
       }
       if (round > 0) costs.get(what)?.push(spent / count)
@@ -102,10 +123,10 @@ async function measured(name: GroundName): Promise<readonly (readonly [string, s
   stop.abort()
   await runtime.close()
   await ground.close()
-  return [...costs].map(([what, rounds]) => [name, what, (percentile(rounds, 0.5) / 1000).toFixed(2)])
+  return [...costs].map(([what, rounds]) => [name, what, (percentile(rounds, 0.5) / 1000).toFixed(3)])
 }
 
 console.log(aboutHere())
 const rows: (readonly string[])[] = []
 for (const name of values.stores.split(',')) rows.push(...(await measured(name as GroundName)))
-console.log(gridOf(['store', 'request', 'CPU ms'], rows))
+console.log(gridOf(['store', 'request', 'CPU ms, of a stream for each frame'], rows))

@@ -100,13 +100,8 @@ async function playOrder(
 ) {
   const { world, ran, requests, dear } = scene
   const [asked, paid, done] = [requests().length, dear().length, ran.length]
-  const answer = await world.post(
-    of.who,
-    'victim',
-    ['SendMessage', { message: { ...claims, ...of.message } }],
-    of.way,
-    chain,
-  )
+  const sent = ['SendMessage', { message: { ...claims, ...of.message } }] as const
+  const answer = await world.post(of.who, sent, { local: 'victim', way: of.way, chain })
   const made = requests().slice(asked)
   const contextId = isTask.exec(answer)?.[1]
   ledger.control('the order was carried out', contextId !== undefined && made.some(hasObeyed))

@@ -71,7 +71,7 @@ const scan = scannerOf([...marks])
 async function playOwner(world: World, ledger: Ledger, local: string): Promise<{ id: string; sent: readonly Sent[] }> {
   const { id, contextId, open } = await begun(world, local)
   ledger.begin(`${local}: its own caller`)
-  const own = await world.post(world.owner, local, ['GetTask', { id }])
+  const own = await world.post(world.owner, ['GetTask', { id }], { local })
   ledger.control('its task', own.includes(id))
   if (local === 'actor') ledger.control('an inbox of this server', JSON.stringify(open).includes(canary('hidden')))
   const allowed = [canary('prompt'), ...(local === 'actor' ? [canary('approval')] : [])]
@@ -79,10 +79,9 @@ async function playOwner(world: World, ledger: Ledger, local: string): Promise<{
   const data = { type: 'answer', id: open?.id ?? 'none', answer: { decision: 'approved' } }
   if (local === 'held' || local === 'asker') {
     ledger.begin(`${local}: its caller answers what is for people`)
-    const refused = await world.post(world.owner, local, [
-      'SendMessage',
-      { message: { parts: [{ data }], taskId: id } },
-    ])
+    const refused = await world.post(world.owner, ['SendMessage', { message: { parts: [{ data }], taskId: id } }], {
+      local,
+    })
     ledger.deny('edge', 'answer', refused.includes('ANSWER_INVALID') ? [] : [refused])
   }
   const all = { includeArtifacts: true, historyLength: 99 }
@@ -116,7 +115,7 @@ export async function playOutside(ledger: Ledger): Promise<void> {
         for (const way of ways)
           for (const at of way.startsWith('the hub') ? [local] : [local, 'closed']) {
             ledger.begin(`${local} at ${at} by ${way}: ${who.name}, ${JSON.stringify(one)}`)
-            const answer = await world.post(who, at, one, way)
+            const answer = await world.post(who, one, { local: at, way })
             ledger.deny('leak', 'answer', scan(answer))
             ledger.deny('leak', 'task id', answer.includes(id) ? [id] : [])
           }

@@ -40,10 +40,17 @@ export type Sent = readonly [method: string, params: Readonly<Record<string, unk
 export const ways = ['JSON-RPC', 'HTTP+JSON', 'the hub', 'the hub over HTTP+JSON'] as const
 export type Way = (typeof ways)[number]
 
+/** The agent that is called, how, and what a token says of the chain. */
+interface Target {
+  readonly local: string
+  readonly way?: Way
+  readonly chain?: unknown
+}
+
 export interface OutsideWorld {
   readonly runtime: Runtime
-  /** All that the caller reads of the answer. `chain`: what its token says of it. */
-  post(who: Who, local: string, sent: Sent, way?: Way, chain?: unknown): Promise<string>
+  /** All that the caller reads of the answer. */
+  post(who: Who, sent: Sent, to: Target): Promise<string>
   /** A key of this server. */
   key(name: string, id: string, roles: readonly string[]): Promise<Who>
   close(): Promise<void>
@@ -90,7 +97,7 @@ export function createOutsideWorld(options: RuntimeOptions): OutsideWorld {
   })
   return {
     runtime,
-    async post(who, local, [method, params], way = 'JSON-RPC', chain) {
+    async post(who, [method, params], { local, way = 'JSON-RPC', chain }) {
       const [isHub, isRpc] = [way.startsWith('the hub'), !way.endsWith('HTTP+JSON')]
       const jti = randomUUID()
       const { message } = params
