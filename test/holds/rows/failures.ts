@@ -1,4 +1,7 @@
-/** What a hundred calls of one reply say when they fail, or answer: each text is short enough for one turn, and all of them are not. */
+/**
+ * What calls say when they fail or answer: a hundred of one reply, whose texts are each short enough for one turn, and one that is too long
+ * for it, on each way to whom it answers.
+ */
 import { defineTool, ModelCallError, type RuntimeOptions, type Source } from '@witan/core'
 import { z } from 'zod'
 import type { Row } from '../support/row.ts'
@@ -102,8 +105,64 @@ const stages: Readonly<Record<string, Stage>> = {
   'a parallel of 60 steps whose model says 96,000 escaped characters': panel(talking),
 }
 
-/** Rows of failures. */
-export const failures: readonly Row[] = Object.entries(stages).map(([what, { agent, ...stage }]) => ({
-  name: `${what} beside a hidden value`,
-  setUp: (play) => run(play, { ...stage, agent: { ...hidden, ...agent }, start }),
-}))
+const leaf = { model: 'play/leaf', instructions: 'You help.', ...hidden }
+const quotes = { name: 'quotes', messages: [{ name: 'ask', from: 'initiator' as const }] }
+const long: Script = () => ({ text: escaped(984_000) })
+
+/** Ways of an answer: what `root` has, what it calls, and what stands beside it. */
+const ways: Readonly<Record<string, readonly [agent: Stage['agent'], calls: string, beside?: RuntimeOptions]>> = {
+  'a task': [{ subAgents: [{ agent: 'leaf', blocking: 'never' }] }, 'leaf'],
+  'a wrapped task': [{ subAgents: [{ agent: 'leaf', style: 'agentTool', blocking: 'never' }] }, 'leaf'],
+  'an agent that a tool runs': [{ tools: ['tell'] }, 'tell', { tools: [asking] }],
+  'a delegate that hands over': [
+    { subAgents: [{ agent: 'desk' }] },
+    'desk',
+    {
+      agents: [{ ...leaf, id: 'desk', model: 'play/desk', transfers: [{ agent: 'leaf' }] }],
+      models: { 'play/leaf': saying('play/leaf', long), 'play/desk': saying('play/desk', handing) },
+    },
+  ],
+  ...Object.fromEntries(
+    (['sequence', 'parallel'] as const).map((kind) => [
+      `a ${kind}`,
+      [
+        { subAgents: [{ agent: 'flow', collect: 'all' }] },
+        'flow',
+        {
+          agents: [
+            { id: 'flow', workflow: { kind, agents: ['leaf', 'other'] } },
+            { ...leaf, id: 'other' },
+          ],
+        },
+      ],
+    ]),
+  ),
+  'a peer': [
+    { speaks: [{ protocol: 'quotes', role: 'initiator', peers: ['shop'] }] },
+    'shop_ask',
+    { agents: [{ ...leaf, id: 'shop', speaks: [{ protocol: 'quotes', role: 'responder' }] }], protocols: [quotes] },
+  ],
+}
+
+function handing(): Said {
+  return { calls: [{ name: 'transfer_to_agent', arguments: '{"agent_name":"leaf"}' }] }
+}
+
+const answers = Object.entries(ways).map(([what, [agent, name, more]]): Row => {
+  const own: RuntimeOptions = beside(long, more)
+  return {
+    name: `an answer of 0.98 million escaped characters of ${what} beside a hidden value`,
+    setUp: (play) => run(play, { script: calling(name, 1, args), agent: { ...hidden, ...agent }, options: own, start }),
+  }
+})
+
+/** Rows of failures, and of long answers. */
+export const failures: readonly Row[] = [
+  ...Object.entries(stages).map(
+    ([what, { agent, ...stage }]): Row => ({
+      name: `${what} beside a hidden value`,
+      setUp: (play) => run(play, { ...stage, agent: { ...hidden, ...agent }, start }),
+    }),
+  ),
+  ...answers,
+]

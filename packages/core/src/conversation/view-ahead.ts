@@ -1,5 +1,6 @@
-/** Prepares long texts for a model's view, in as many turns as that takes. The view itself is then made in one. */
+/** Prepares long texts for a model's view and for the fold, in as many turns as that takes. These are then made in one. */
 import { runByPieces } from '../identity/pausable.ts'
+import { attributed } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { readWords } from './inbox.ts'
 import type { Said } from './said.ts'
@@ -9,7 +10,7 @@ import { rendering, unreadOf, unreadShared } from './view.ts'
 /** Texts of fewer characters in all are scrubbed and rendered where they are read. */
 const shortInAll = 16_384
 
-/** Releases what was remembered for one view. */
+/** Releases what was remembered. */
 type Forget = () => void
 
 /** A text, and the scrubbers that it passes in this order. */
@@ -30,21 +31,43 @@ export function prepareView(call: AgentCall): Promise<Forget> | null {
 }
 
 async function remember(call: AgentCall, passages: readonly Passage[]): Promise<Forget> {
-  const used = new Set<NonNullable<Scrubber>>()
-  const forget = () => {
-    for (const scrub of used) scrub.forget()
-  }
   await call.scrub?.prepared()
+  const forget = await rememberAll(passages)
+  await runByPieces(rendering(call))
+  return forget
+}
+
+/** Remembers texts as they leave each of their scrubbers. */
+async function rememberAll(passages: readonly Passage[]): Promise<Forget> {
+  const remembered: (readonly [scrub: NonNullable<Scrubber>, text: string])[] = []
   for (const { text, by } of passages) {
     let clean = text
     for (const scrub of by) {
       if (scrub === null) continue
-      used.add(scrub)
+      remembered.push([scrub, clean])
       clean = await scrub.remember(clean)
     }
   }
-  await runByPieces(rendering(call))
-  return forget
+  return () => {
+    for (const [scrub, known] of remembered) scrub.forget(known)
+  }
+}
+
+/**
+ * Prepares a text that a call says for all whom it may answer: on its way up it passes the scrubber of each call above. Null if that costs
+ * next to nothing.
+ */
+export function prepareAnswer(call: AgentCall, text: string): Promise<Forget> | null {
+  if (text.length < shortInAll) return null
+  const by: Scrubber[] = []
+  for (let at: AgentCall | null = call; at !== null; at = at.parent) by.push(at.scrub)
+  if (by.every((scrub) => scrub === null)) return null
+  const passages: Passage[] = [{ text, by }]
+  const { exchange, parent, place } = call
+  // A reply to a peer is folded as that peer reads it.
+  if (exchange !== null && parent !== null)
+    passages.push({ text: attributed(place.author, parent.agent.id, text), by: [call.scrub] })
+  return rememberAll(passages)
 }
 
 function passagesOf(call: AgentCall): readonly Passage[] {

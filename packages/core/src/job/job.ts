@@ -87,6 +87,8 @@ export class Job {
     tools: new Map<AgentCall, CallTools>(),
     prepared: new SparseMap<ToolCall, PreparedArguments>(),
     asked: new SparseMap<ToolCall, InterruptionDraft | null>(),
+    /** Releases what the fold of the end of a call finds prepared. */
+    answers: new SparseMap<AgentCall, () => void>(),
   }
   /** The progress of this process's work on the job. */
   readonly lifecycle: Lifecycle
@@ -153,8 +155,21 @@ export function isOurs({ log, identity }: Job): boolean {
   return run !== null && run.worked.epoch <= identity.epoch
 }
 
+/** Keeps what is prepared of the last answer of a call until it has ended. */
+export function keepAnswer(call: AgentCall, job: Job, forget: () => void): void {
+  forgetAnswer(call, job)
+  job.cache.answers.set(call, forget)
+}
+
+/** Releases what is prepared of a call's answer. */
+export function forgetAnswer(call: AgentCall, { cache: { answers } }: Job): void {
+  answers.get(call)?.()
+  answers.delete(call)
+}
+
 /** Removes the job's watcher from the log, so that a warm conversation keeps nothing of it. */
 export function release(job: Job): void {
+  for (const forget of job.cache.answers.values()) forget()
   const { watchers } = job.log
   if (watchers.get(job.identity.id) === job.watcher) watchers.delete(job.identity.id)
 }

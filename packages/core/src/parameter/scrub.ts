@@ -16,9 +16,9 @@ export type Scrubber = Scrub | null
 
 interface Scrub {
   (text: string): string
-  /** The same for a long text, in as many turns of the event loop as it takes. It is known at once after that, until `forget()`. */
+  /** The same for a long text, in as many turns of the event loop as it takes. It is known at once after that, until `forget(text)`. */
   remember(text: string): Promise<string>
-  forget(): void
+  forget(text: string): void
   /** Prepares the search in turns: it takes its time for long values. Otherwise the first text waits for that. */
   prepared(): Promise<unknown>
   /** Whether the first text waits for nothing long. */
@@ -104,7 +104,7 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
       known.set(text, clean)
       return clean
     },
-    forget: () => known.clear(),
+    forget: (text: string) => void known.delete(text),
     inPieces: () => createPieceScrubber(runWithoutPause(preparing()), without),
   }
   const made = Object.assign(scrub, more)

@@ -16,7 +16,7 @@ import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
 import { asksOutput, readOutput } from '../model/output.ts'
 import type { StoredResult } from '../task/tracker.ts'
-import { failRun, type Job, record, recordRows } from '../job/job.ts'
+import { failRun, forgetAnswer, type Job, record, recordRows } from '../job/job.ts'
 import type { JobChange } from '../store/store.ts'
 import { recordReply, replyProblem, unfinishedExchanges } from './peer-message.ts'
 import { returnControl } from './hand-over.ts'
@@ -35,6 +35,7 @@ export function endChild(call: AgentCall, job: Job): void {
     recordReply(at, job, content)
     record(job, at.place, content)
   }
+  forgetAnswer(call, job)
   const last = answeredCall(call)
   if (last.handOver !== null) returnControl(last, job, { speaker: call })
 }
@@ -112,6 +113,7 @@ export function failCall(
   job: Job,
   why: { readonly code: ErrorCode; readonly detail: string; readonly hint: string },
 ): void {
+  forgetAnswer(call, job)
   const text = errorText(why.detail)
   const detail = call.scrub === null ? text : call.scrub(text)
   const last = answeredCall(call)

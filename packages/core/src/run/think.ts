@@ -2,7 +2,7 @@
 import { faultPoint } from '../identity/fault-point.ts'
 import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import type { AgentCall } from '../conversation/state.ts'
-import { prepareView } from '../conversation/view-ahead.ts'
+import { prepareAnswer, prepareView } from '../conversation/view-ahead.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelCallOptions, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
@@ -10,7 +10,7 @@ import { type CallTrouble, hintOf } from '../model/trouble.ts'
 import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
-import { type Job, record } from '../job/job.ts'
+import { type Job, keepAnswer, record } from '../job/job.ts'
 import { endModelCall, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { type PreparedModelCall, prepareModelCall } from './prepare-model-call.ts'
 import { recordModelReply } from './record-model-reply.ts'
@@ -90,6 +90,8 @@ async function ask(call: AgentCall, job: Job, signal: AbortSignal): Promise<Fail
     failure = { error, model: modelCall.model.id }
   }
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
+  const answer = reply === undefined ? null : prepareAnswer(call, reply.text)
+  if (answer !== null) keepAnswer(call, job, await answer)
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (reply !== undefined && !signal.aborted) modelCall.isAsking = false
   endModelCall(job, modelCall, noReplyOf(failure?.error, signal))
