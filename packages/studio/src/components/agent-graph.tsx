@@ -22,6 +22,7 @@ import { layoutGraph, type Place, routeKey } from '../state/graph-layout.ts'
 import { GraphLegend } from './graph-legend.tsx'
 import { linePath, type Point } from '../state/line-path.ts'
 import { AgentSign } from './agent-sign.tsx'
+import { shownText } from '@witan/protocol/shown'
 import { useAgents } from '../state/queries.ts'
 
 type AgentNode = Node<{ name: string; kind: string; root: boolean }, 'agent'>
@@ -124,17 +125,21 @@ function Line({ sourceX, sourceY, targetX, targetY, data, label, style = {}, mar
 }
 
 function AgentBox({ id, data }: NodeProps<AgentNode>) {
-  const known = useAgents().data?.some((agent) => agent.id === id) ?? false
-  const look = data.root ? 'border-accent bg-accent-soft' : 'border-line-strong bg-panel hover:bg-sunken'
+  const agents = useAgents().data
+  const known = data.kind !== 'remote' && agents?.some((agent) => agent.id === id) === true
+  const isElsewhere = data.kind === 'remote'
+  const look = isElsewhere
+    ? 'border-dashed border-line-strong bg-sunken'
+    : data.root
+      ? 'border-accent bg-accent-soft'
+      : 'border-line-strong bg-panel hover:bg-sunken'
   const inside = (
     <>
       <span className="flex items-center gap-1.5">
         <AgentSign id={id} />
-        <span className="truncate font-medium">{data.name}</span>
+        <span className="truncate font-medium">{shownText(data.name)}</span>
       </span>
-      <span className="block truncate font-mono text-xs text-muted">
-        {known && data.kind === 'agent' ? id : `${data.kind === 'user' ? 'person' : data.kind} ${id}`}
-      </span>
+      <span className="block truncate font-mono text-xs text-muted">{placeWords({ id, kind: data.kind, known })}</span>
     </>
   )
   const box = `block h-[54px] w-[208px] rounded-md border px-3 py-1.5 text-left ${look}`
@@ -146,9 +151,18 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
           {inside}
         </Link>
       ) : (
-        <div className={box}>{inside}</div>
+        <div className={box} title={data.name}>
+          {inside}
+        </div>
       )}
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </>
   )
+}
+
+/** What it is, and its id; an agent of another server has its address for a name. */
+function placeWords({ id, kind, known }: { readonly id: string; readonly kind: string; readonly known: boolean }) {
+  if (kind === 'remote') return 'on another server'
+  if (kind === 'user') return `person ${id}`
+  return known && kind === 'agent' ? id : `${kind} ${id}`
 }

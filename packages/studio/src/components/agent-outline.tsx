@@ -36,7 +36,7 @@ export function AgentOutline({ graph, rootId }: { readonly graph: Graph; readonl
 }
 
 function About({ item: { kind, description, isRepeat } }: { readonly item: OutlineItem }) {
-  const edge = kind === null || kind === 'subAgents' ? '' : edgeVerb(kind)
+  const edge = kind === null || kind === 'subAgents' ? '' : kind === 'remotes' ? 'on another server' : edgeVerb(kind)
   const words = [edge, isRepeat ? 'shown above' : '', description].filter((one) => one !== '')
   return words.length === 0 ? null : <span className="block break-words text-xs text-muted">{words.join(' · ')}</span>
 }

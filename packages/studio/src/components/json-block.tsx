@@ -1,4 +1,5 @@
-/** Values and texts, readable and cut to a length. Never interpreted as HTML. */
+/** Values and texts, readable and cut to a length. Never interpreted as HTML, and what would turn or hide a part of them is an escape. */
+import { shownText } from '@witan/protocol/shown'
 import { formatNumber, formatValue } from '../state/format.ts'
 import { ScrollBox } from './scroll-box.tsx'
 
@@ -24,7 +25,7 @@ function Block({ label, text, look }: { readonly label: string; readonly text: s
         className="mt-1 max-h-72 rounded-md border border-line bg-sunken px-2.5 py-2"
       >
         <pre className={`whitespace-pre-wrap break-words ${look}`}>
-          {left > 0 ? text.slice(0, shownCharacters) : text}
+          {shownText(left > 0 ? text.slice(0, shownCharacters) : text)}
         </pre>
       </ScrollBox>
       {left > 0 && <p className="mt-1 text-xs text-muted">{formatNumber(left)} more characters are not shown.</p>}

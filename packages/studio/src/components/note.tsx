@@ -1,4 +1,5 @@
 /** Notes in the page: errors with code and hint, empty places that say what to do, and what is being loaded. */
+import { shownText } from '@witan/protocol/shown'
 import type { ReactNode } from 'react'
 import { comesBack, useConnection } from '../state/connection.ts'
 import { shownProblem } from '../state/problem.ts'
@@ -21,7 +22,7 @@ export function ProblemNote({ error, onRetry }: { readonly error: unknown; reado
       className="flex flex-wrap items-start gap-x-4 gap-y-2 rounded-md border border-fail-line bg-fail-soft p-3"
     >
       <div className="min-w-0 flex-1 basis-56">
-        <p className="break-words font-medium text-fail">{detail}</p>
+        <p className="break-words font-medium text-fail">{shownText(detail)}</p>
         <p className="mt-0.5 break-words">{hint}</p>
         <p className="mt-1 font-mono text-xs text-muted">{code}</p>
       </div>

@@ -73,7 +73,7 @@ function Words({ condition: { title, message } }: { readonly condition: Conditio
   return (
     <>
       {title !== null && <p className="line-clamp-4 break-words font-medium">{shownText(title)}</p>}
-      {message !== '' && <TextBlock label="In its own words" text={shownText(message)} />}
+      {message !== '' && <TextBlock label="In its own words" text={message} />}
     </>
   )
 }

@@ -6,6 +6,7 @@ import { useAgentName } from '../state/queries.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { Button } from './button.tsx'
 import { Card } from './card.tsx'
+import { ScrollBox } from './scroll-box.tsx'
 
 interface Choice {
   readonly options: readonly string[]
@@ -70,10 +71,12 @@ function QuestionField({ question, choice, onChoice }: FieldProps) {
     onChoice({ ...choice, options: choice.options.includes(id) ? others : [...rest, id] })
   }
   return (
-    <fieldset className="space-y-1.5">
-      <legend className="mb-1.5 max-h-72 overflow-y-auto whitespace-pre-wrap break-words text-base">
-        {shownText(text)}
-        {!required && <span className="text-xs text-muted"> (optional)</span>}
+    <fieldset className="min-w-0 space-y-1.5">
+      <legend className="mb-1.5 w-full">
+        <ScrollBox label="Question" className="max-h-72 whitespace-pre-wrap break-words text-base">
+          {shownText(text)}
+          {!required && <span className="text-xs text-muted"> (optional)</span>}
+        </ScrollBox>
       </legend>
       {options.map(({ id, label }) => (
         <label key={id} className="flex min-h-8 items-center gap-2 break-words">
@@ -91,7 +94,7 @@ function QuestionField({ question, choice, onChoice }: FieldProps) {
         <textarea
           className="field"
           rows={2}
-          aria-label={options.length === 0 ? text : `${text} In your own words`}
+          aria-label={options.length === 0 ? shownText(text) : `${shownText(text)} In your own words`}
           placeholder={options.length === 0 ? '' : 'Or in your own words'}
           value={choice.text}
           onChange={(event) => onChoice({ ...choice, text: event.target.value })}

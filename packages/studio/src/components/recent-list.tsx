@@ -111,12 +111,12 @@ function RecentLine({ line, now, waits }: LineProps) {
           <span className="flex justify-between gap-3 text-xs text-muted">
             <span className="min-w-0 truncate">
               <AgentName id={agent} />
-              {caller !== undefined && ` ${callerWords(caller)}`}
             </span>
             <time className="shrink-0" dateTime={lastMessageAt}>
               {formatAgo(lastMessageAt, now)}
             </time>
           </span>
+          {caller !== undefined && <span className="block break-all text-xs text-muted">{callerWords(caller)}</span>}
           {shown !== null && (
             <span className="flex pt-0.5">
               <StateLabel state={shown.state} words={shown.words} />

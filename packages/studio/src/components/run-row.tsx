@@ -126,7 +126,7 @@ function SecondLine({ row, view }: Pick<RowProps, 'row' | 'view'>) {
   const look = 'min-w-0 truncate'
   if (call.error !== null) {
     const tone = state === 'failed' ? 'text-fail' : 'text-muted'
-    return <span className={`${look} ${tone}`}>{call.error.detail || call.error.code}</span>
+    return <span className={`${look} ${tone}`}>{shownText(call.error.detail || call.error.code)}</span>
   }
   if (call.interruptionId !== null) return <AskedLine open={view.open.get(call.interruptionId)} />
   if (row.waitsFor.length > 0) {

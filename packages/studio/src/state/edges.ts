@@ -64,6 +64,6 @@ function labelOf(edges: readonly GraphEdge[], kinds: readonly string[]): string 
 function lineLook(edges: readonly GraphEdge[]): LineLook {
   if (edges.every(({ kind }) => kind === 'transfers')) return 'transfer'
   const isAlone = ({ kind, blocking }: GraphEdge) =>
-    kind === 'subAgents' && (blocking === 'never' || blocking === 'model')
+    (kind === 'subAgents' || kind === 'remotes') && (blocking === 'never' || blocking === 'model')
   return edges.every(isAlone) ? 'background' : 'waits'
 }
