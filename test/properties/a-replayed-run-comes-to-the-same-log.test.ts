@@ -209,4 +209,8 @@ async function comeAgainFromTwo(context: TestContext, { systems, rule, runs }: T
   await holds(context, property, runs)
 }
 
-test('[Tb29] two processes with commands come to the same log in one', (context) => comeAgainFromTwo(context, plain))
+test('[O3] [Tb29] two processes with commands come to the same log in one', (context) =>
+  comeAgainFromTwo(context, plain))
+
+test('[O3] [Tb29] two processes with tasks and commands come to the same log in one', (context) =>
+  comeAgainFromTwo(context, tasks))

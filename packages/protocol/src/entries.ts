@@ -10,6 +10,7 @@ export type {
   CallPlace,
   CheckpointBody,
   Entry,
+  EntryView,
   EntryContent,
   ErrorBody,
   ExchangeEnds,

@@ -360,6 +360,14 @@ export type EntryContent =
   | { readonly type: 'artifact'; readonly kind: null; readonly body: ArtifactBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
+/** What the process that wrote an entry had read of the others that write to the conversation. */
+export interface EntryView {
+  /** The writer, if it is not known from the entries before: absent for the process that began the conversation. */
+  readonly by?: string
+  /** The seq of the last entry of others that it had read. Absent if it had read no more than at its entry before. */
+  readonly upTo?: number
+}
+
 /** One line of the log. `seq` is 0 until it is stored; `(job, appendNo)` is unique. */
 export type Entry = EntryContent & {
   seq: number
@@ -368,6 +376,8 @@ export type Entry = EntryContent & {
   readonly job: string
   readonly epoch: number
   readonly appendNo: number
+  /** Absent while one process writes, and where nothing has changed. */
+  readonly view?: EntryView
 }
 
 /** A value while it is made field by field. Set so, a field that is absent costs nothing; spread, it costs an object. */

@@ -2,6 +2,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import type { InterruptionRow, JobChange, Settlement } from '../store/store.ts'
 import type { ContentUse } from '../store/stored-content.ts'
+import { OwnView } from './own-view.ts'
 
 /** Entries and the rows that are stored with them, in one append. `contents` is null without any. */
 export interface Recorded {
@@ -32,7 +33,14 @@ interface Batch {
 
 /** The batches of a conversation. A batch is what one writer recorded in a row, before another one did. */
 export class Batches {
+  /** What the entries say of the fold that they come from. */
+  readonly view: OwnView
   #list: Batch[] = []
+
+  /** `isLoaded`: others wrote to the conversation before. */
+  constructor(isLoaded: boolean) {
+    this.view = new OwnView(isLoaded)
+  }
 
   /** The open batch of a writer: the last one if it is this writer's, else a new one. */
   of(writer: BatchWriter): Recorded {

@@ -44,18 +44,21 @@ export class ConversationLog {
   /** True once the fold is invalid; the conversation must then be loaded again. */
   isBroken = false
   /** What was recorded and is not on its way to the store. */
-  readonly batches = new Batches()
+  readonly batches: Batches
   readonly proposals = new Proposals()
   readonly sync: LogSync
 
-  constructor(state: ConversationState, context: LogContext) {
+  /** `isLoaded`: others wrote to the conversation before. */
+  constructor(state: ConversationState, context: LogContext, isLoaded = false) {
     this.state = state
+    this.batches = new Batches(isLoaded)
     this.sync = new LogSync(this, context)
   }
 
   /** Folds an entry of an own job, which is stored with the next `flush`. Throws while a proposal is under way. */
   record(writer: BatchWriter, entry: Entry): void {
     if (this.proposals.pending !== null) throw new Error('An entry was recorded while a proposal was under way.')
+    this.batches.view.mark(entry, writer)
     this.sync.apply(entry)
     this.batches.of(writer).entries.push(entry)
   }
@@ -74,13 +77,16 @@ export class ConversationLog {
       const tail = writer === null ? null : this.batches.takeTail(writer)
       this.flush()
       let isStored = false
+      let takeBack = () => {}
       try {
         const { append, fresh = append.entries } = make(tail)
+        takeBack = this.batches.view.propose(fresh, writer, append.fence?.job)
         const result = await this.sync.append(append, fresh)
         isStored = result.ok
         if (isStored) notify(this)
         return result
       } finally {
+        if (!isStored) takeBack()
         if (!isStored && writer !== null && tail !== null) this.batches.putBack(writer, tail)
       }
     })
@@ -180,7 +186,14 @@ class LogSync {
   async #read(after: number, alone: boolean): Promise<void> {
     const entries = await this.#context.read(this.#log.state.id, after)
     if (this.#log.isBroken) return
-    const fresh = entries.filter((entry) => isUnfolded(entry, this.#underWay) ?? this.#frontier.isNew(entry))
+    let foreign = 0
+    const fresh = entries.filter((entry) => {
+      const isOwn = isUnfolded(entry, this.#underWay)
+      if (isOwn !== null) return isOwn
+      const isNew = this.#frontier.isNew(entry)
+      if (isNew) foreign = entry.seq
+      return isNew
+    })
     const overtaken = fresh.map((entry) => overtakenBy(entry, this.#log)).find((watcher) => watcher !== null)
     // What that job recorded here will be refused. No other job may decide on a fold that has it.
     if (overtaken !== undefined) return overtaken.broken('fenced')
@@ -188,6 +201,7 @@ class LogSync {
       if (alone && isTurnSpent()) await nextTurn()
       this.apply(entry)
     }
+    if (foreign > 0) this.#log.batches.view.read(foreign)
     this.#frontier.markRead(after, entries.at(-1)?.seq ?? after)
     foldedUpTo(this.#log.state, this.#frontier.after)
     if (fresh.length > 0) notify(this.#log)

@@ -61,12 +61,12 @@ export class WarmConversations {
     return log
   }
 
-  /** A log for a new conversation. Only `keep` makes it warm. */
-  fresh(row: ConversationRow): ConversationLog {
+  /** A log for a new conversation, or with `isLoaded` for one that others may have written to. Only `keep` makes it warm. */
+  fresh(row: ConversationRow, isLoaded = false): ConversationLog {
     const { database, id, agent, maxModelIterationsPerCall } = row
     const stored = storedOf(row.parameters)
     const state = emptyState({ database, id, rootAgent: agent, stored, maxModelIterationsPerCall })
-    return new ConversationLog(state, this.#logContextOf(database))
+    return new ConversationLog(state, this.#logContextOf(database), isLoaded)
   }
 
   /** The log if it is warm and valid, else null. Never loads it. */
@@ -94,7 +94,7 @@ export class WarmConversations {
     const { store } = this.#context
     const row = await store.getConversation(database, id)
     if (row === null) throw notFound('conversation', id)
-    const log = this.fresh(row)
+    const log = this.fresh(row, true)
     await log.catchUp(true)
     this.keep(log)
     return log

@@ -27,7 +27,8 @@ import {
   refusalAhead,
 } from './lookahead.ts'
 import { type Pending, waitingModel, waitingTools } from './pending.ts'
-import { type ModelEntry, nextIn, numberOfNext, type FollowedLog, takeEntry } from './followed-log.ts'
+import { nextIn, numberOfNext, type FollowedLog, takeEntry } from './followed-log.ts'
+import type { Fold, ModelEntry, Written } from './folds.ts'
 
 /** Content by digest. */
 type Contents = ReadonlyMap<string, Uint8Array>
@@ -50,11 +51,22 @@ interface EngineOptions {
   readonly isTraced: boolean
 }
 
+/** One process that wrote to the log, as far as the replay has come with it. */
+export interface Writing {
+  readonly fold: Fold
+  /** Its log. Null before it works on a job: only then its fold is needed. */
+  log: ConversationLog | null
+  /** How many entries of its fold it has folded. */
+  at: number
+  /** Its model calls that are to be asked here, or were before; up to which place of its fold they are known. */
+  due: ModelEntry[]
+  dueUpTo: number
+}
+
 /** The engine of one conversation. Nothing in it goes on by itself before the log is left. */
 export interface Engine {
   readonly followed: FollowedLog
   readonly parts: Parts
-  readonly log: ConversationLog
   readonly ids: FollowedIds
   readonly pending: Pending
   readonly contents: Contents
@@ -62,11 +74,12 @@ export interface Engine {
   readonly jobs: Map<string, Job>
   /** Those of them that go on by themselves. */
   readonly running: Set<string>
-  /** The model calls that are to be asked here, or were before; up to which position they are known. */
-  due: ModelEntry[]
-  dueUpTo: number
-  /** What another process brought, and is not folded here yet. */
-  late: Entry[]
+  /** The processes by their folds. Once the log was left, one goes on with everything. */
+  readonly processes: Map<Fold, Writing>
+  /** An empty log of the conversation. */
+  empty(writing: () => Writing | null): ConversationLog
+  /** The log that goes on, once the replay has left the one that it follows. */
+  rest: ConversationLog | null
 }
 
 /** An engine that stands where the log does. */
@@ -80,28 +93,62 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const parts = partsOf(options, { pending, ids, launch })
   await options.load(parts)
   const { database, id, agent: rootAgent, maxModelIterationsPerCall } = row
-  const state = emptyState({ database, id, rootAgent, stored: storedOf(row.parameters), maxModelIterationsPerCall })
-  const log = new ConversationLog(state, {
-    append: async (append) => store(engine, append),
-    stored: () => {},
-    read: async () => [],
-    agents: (agent, revision) => parts.registry.revision(database, agent, revision),
-  })
-  const engine: Engine = {
-    followed,
-    parts,
-    log,
-    ids,
-    pending,
-    contents,
-    jobs: new Map(),
-    running: new Set(),
-    due: [],
-    dueUpTo: followed.came.length - 1,
-    late: [],
+  const empty = (writing: () => Writing | null) => {
+    const state = emptyState({ database, id, rootAgent, stored: storedOf(row.parameters), maxModelIterationsPerCall })
+    const context = {
+      append: async (append: Append) => store(engine, append, writing()),
+      stored: () => {},
+      read: async () => [],
+      agents: (agent: string, revision: number) => parts.registry.revision<AgentData>(database, agent, revision),
+    }
+    return new ConversationLog(state, context)
   }
-  for (const entry of followed.came) log.sync.apply(entry)
+  const engine: Engine = {
+    ...{ followed, parts, ids, pending, contents, empty },
+    ...{ jobs: new Map(), running: new Set(), processes: new Map(), rest: null },
+  }
   return engine
+}
+
+/** The process that writes, or wrote, the entry at this index. */
+export function writingAt({ followed, processes }: Engine, index: number): Writing {
+  const { fold } = followed.written[index] as Written
+  const known = processes.get(fold) ?? { fold, log: null, at: fold.loaded, due: [], dueUpTo: fold.loaded - 1 }
+  processes.set(fold, known)
+  return known
+}
+
+/** Folds the next entry of a process. */
+export function foldNext({ followed }: Engine, writing: Writing): void {
+  writing.log?.sync.apply(followed.entries[writing.fold.order[writing.at] as number] as Entry)
+  writing.at += 1
+}
+
+/** The log of a process, with what it has folded. */
+export function logOf(engine: Engine, writing: Writing): ConversationLog {
+  const { fold, at, log } = writing
+  if (log !== null) return log
+  const fresh = engine.empty(() => writing)
+  for (const index of fold.order.slice(0, at)) fresh.sync.apply(engine.followed.came[index] as Entry)
+  writing.log = fresh
+  return fresh
+}
+
+/** Leaves the log: one process goes on with everything that has come. */
+export function goOnAlone(engine: Engine): ConversationLog {
+  const { followed, processes, jobs } = engine
+  const { came } = followed
+  const whole = [...processes.values()].find(({ log, at }) => log !== null && at === came.length)?.log
+  const log = whole ?? engine.empty(() => null)
+  if (whole === undefined) for (const entry of came) log.sync.apply(entry)
+  for (const [id, job] of jobs) {
+    if (job.log === log) continue
+    leave(job)
+    jobs.delete(id)
+  }
+  followed.isOpen = true
+  engine.rest = log
+  return log
 }
 
 /** Ends the engine: no timer of its tools is left. */
@@ -120,12 +167,16 @@ function leave(job: Job): void {
   release(job)
 }
 
-/** The job at work in this epoch. One of an earlier epoch is left, and taken over as a worker does. Null if it is not live. */
-export function jobIn(engine: Engine, { job: id, epoch }: Pick<Entry, 'job' | 'epoch'>): Job | null {
-  const { jobs, log, followed, parts } = engine
+/** The job at work in this epoch on the log of a process. One of an earlier epoch is left, and taken over as a worker does. Null if it is not live. */
+export function jobIn(
+  engine: Engine,
+  { job: id, epoch }: Pick<Entry, 'job' | 'epoch'>,
+  log: ConversationLog,
+): Job | null {
+  const { jobs, followed, parts } = engine
   const known = jobs.get(id)
   const run = liveJob(log.state, id)
-  if (known !== undefined && known.identity.epoch >= epoch && run !== null) return known
+  if (known !== undefined && known.log === log && known.identity.epoch >= epoch && run !== null) return known
   if (known !== undefined) leave(known)
   jobs.delete(id)
   if (run === null) return null
@@ -145,10 +196,10 @@ export function forget({ jobs }: Engine, job: Job): void {
 
 /** Goes on with a job by itself, once the log was left. */
 export function begin(engine: Engine, id: string): void {
-  const { jobs, log, followed, parts, running } = engine
-  const run = liveJob(log.state, id)
-  if (!followed.isOpen || run === null || running.has(id)) return
-  const job = jobs.get(id) ?? jobIn(engine, { job: id, epoch: run.worked.epoch + 1 })
+  const { jobs, rest, parts, running } = engine
+  const run = rest === null ? null : liveJob(rest.state, id)
+  if (rest === null || run === null || running.has(id)) return
+  const job = jobs.get(id) ?? jobIn(engine, { job: id, epoch: run.worked.epoch + 1 }, rest)
   if (job === null) return
   running.add(id)
   advance(job)
@@ -250,7 +301,8 @@ export function numberNext(followed: FollowedLog): (job: Pick<Job, 'identity' | 
 }
 
 /** Stores an append. An end of a job that the log does not have there was refused, since something had arrived meanwhile. */
-function store({ followed }: Engine, { entries, fence, jobs = [] }: Append): AppendResult {
+function store(engine: Engine, { entries, fence, jobs = [] }: Append, writing: Writing | null): AppendResult {
+  const { followed } = engine
   const fresh = entries.filter(({ seq }) => seq === 0)
   const [first] = fresh
   if (first !== undefined && fence !== undefined && !followed.isOpen) {
@@ -259,10 +311,20 @@ function store({ followed }: Engine, { entries, fence, jobs = [] }: Append): App
       next === null || (next.job === first.job && next.appendNo === first.appendNo && !isBrought(followed, next))
     if (!isNext) return { ok: false, reason: 'moved', job: null }
   }
+  // What others had stored by now is folded before it.
+  if (fresh.length > 0 && writing !== null && !followed.isOpen) foldOthers(engine, writing, followed.came.length)
   for (const entry of fresh) takeEntry(followed, entry)
   const woken = followed.isOpen ? jobs.filter(({ kind }) => kind === 'create' || kind === 'wake') : []
   const rows = woken.map(({ id }) => ({ id })) as unknown as readonly JobRow[]
   return { ok: true, before: 0, lastSeq: followed.came.length, jobs: rows }
+}
+
+/** Folds what others had stored before the entry at this index, which this process proposes. Its own entries are folded already. */
+function foldOthers(engine: Engine, writing: Writing, index: number): void {
+  const { order } = writing.fold
+  for (let next = order[writing.at]; next !== undefined && next < index; next = order[writing.at])
+    if (engine.followed.written[next]?.fold === writing.fold) writing.at += 1
+    else foldNext(engine, writing)
 }
 
 /** The time of the log. Nothing in it becomes due: what ends by time ends where the log says so. */

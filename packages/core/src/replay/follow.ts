@@ -5,43 +5,52 @@ import type { Entry } from '@witan/protocol/entries'
 import { allowModelCall } from '../budget/budget.ts'
 import { abortAll, failRun, type Job } from '../job/job.ts'
 import { endAllModelCalls } from '../job/lost-calls.ts'
-import { type AgentCall, liveJob, type ToolCall } from '../conversation/state.ts'
+import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { circumstances } from '../job/task.ts'
 import { ModelCallError } from '../model/model.ts'
 import { decide, mayAct, mayThink, type Next, type Work } from '../run/decide.ts'
 import { isReady, recordWork, startWork } from '../run/perform.ts'
 import { finish, park } from '../run/settle.ts'
 import { toolsOf } from '../run/caller.ts'
-import { type Engine, forget, jobIn, numberNext } from './engine.ts'
+import { type Engine, foldNext, forget, jobIn, logOf, numberNext, type Writing, writingAt } from './engine.ts'
+import type { ModelEntry } from './folds.ts'
 import { give, isOfModel, notMade } from './give.ts'
-import { isLate } from './late.ts'
-import { isBrought, isClosing, nextOfCall, nextOfJob, outcomeAhead } from './lookahead.ts'
-import {
-  ahead,
-  aheadOfCall,
-  aheadOfJob,
-  type ModelEntry,
-  nextIn,
-  type FollowedLog,
-  stopFollowing,
-  takeEntry,
-} from './followed-log.ts'
+import { isBrought, isClosing, nextOfCall, nextOfJob } from './lookahead.ts'
+import { ahead, aheadOfCall, aheadOfJob, nextIn, type FollowedLog, stopFollowing, takeEntry } from './followed-log.ts'
 
 /** Brings the log to its next entry, or notes where it stops. */
 export async function step(engine: Engine): Promise<void> {
   const { followed } = engine
   const at = followed.came.length
   engine.ids.takeBack()
-  foldSeen(engine)
-  await askModels(engine)
-  if (hasMoved(engine, at)) return
-  const next = nextIn(followed) as Entry
-  if (isBrought(followed, next)) return bring(engine)
-  if (await goOn(engine, next)) return
-  if (engine.late.length === 0) return stopFollowing(followed)
-  // What it had from another process may have been folded by then.
-  foldLate(engine)
-  if (!(await goOn(engine, next))) stopFollowing(followed)
+  const writing = writingAt(engine, at)
+  await readOn(engine, writing)
+  if (!hasMoved(engine, at)) {
+    const next = nextIn(followed) as Entry
+    if (isBrought(followed, next)) bring(engine, writing, next)
+    else if (!(await goOn(engine, writing, next))) stopFollowing(followed)
+  }
+  noteFolded(engine, at)
+}
+
+/** Lets the process of the next entry read what it had read of others by then, and ask what it had asked. */
+async function readOn(engine: Engine, writing: Writing): Promise<void> {
+  const { followed } = engine
+  const at = followed.came.length
+  const { order } = writing.fold
+  for (;;) {
+    await askModels(engine, writing)
+    if (hasMoved(engine, at) || order[writing.at] === at || writing.at >= order.length) return
+    foldNext(engine, writing)
+  }
+}
+
+/** Their process has folded the entries that came since `from`. */
+function noteFolded(engine: Engine, from: number): void {
+  for (let index = from; index < engine.followed.came.length; index += 1) {
+    const writing = writingAt(engine, index)
+    writing.at = Math.max(writing.at, (engine.followed.written[index]?.place ?? 0) + 1)
+  }
 }
 
 function hasMoved({ followed }: Engine, at: number): boolean {
@@ -69,69 +78,48 @@ async function until(engine: Engine, at: number, isDone: () => boolean = () => f
   return isOver()
 }
 
-/** Takes what one request from outside brought. It is folded once the log shows that the job that it is for knows it. */
-function bring(engine: Engine): void {
-  const { followed, late } = engine
-  let before: Entry | null = null
-  for (const entry of ahead(followed)) {
-    if (!isBrought(followed, entry) || (before !== null && !follows(entry, before))) break
-    takeEntry(followed, entry)
-    late.push(entry)
-    before = entry
-  }
-  foldSeen(engine)
+/** Takes what came from outside, as it is. */
+function bring({ followed }: Engine, { log }: Writing, entry: Entry): void {
+  takeEntry(followed, entry)
+  log?.sync.apply(entry)
 }
 
-/** The entries that one request brought have consecutive numbers. */
-function follows({ type, appendNo }: Entry, before: Entry): boolean {
-  if (type === 'participant' || before.type === 'message' || appendNo > 0) return false
-  return before.type === 'participant' ? type === 'resolved' : appendNo === before.appendNo - 1
-}
-
-/** Folds what jobs know by now of what another process brought to them, in order. */
-function foldSeen(engine: Engine): void {
-  const unaware = new Set<string>()
-  engine.late = engine.late.filter((entry) => {
-    if (unaware.has(entry.job) || isLate(engine, entry)) unaware.add(entry.job)
-    else engine.log.sync.apply(entry)
-    return unaware.has(entry.job)
-  })
-}
-
-function foldLate(engine: Engine): void {
-  for (const entry of engine.late.splice(0)) engine.log.sync.apply(entry)
-}
-
-/** Asks each model whose request stands here in the log, or stood before. A job that sees a cancel next asks nothing more. */
-async function askModels(engine: Engine): Promise<void> {
+/** Asks each model whose request stands here in the fold of its process, or stood before. A job that sees a cancel next asks nothing more. */
+async function askModels(engine: Engine, writing: Writing): Promise<void> {
   const { followed } = engine
   const at = followed.came.length
-  const next = nextIn(followed)
-  for (; engine.dueUpTo < at; engine.dueUpTo += 1) engine.due.push(...(followed.requests.get(engine.dueUpTo + 1) ?? []))
-  engine.due = engine.due.filter(({ seq }) => seq > at)
-  for (const outcome of [...engine.due, ...(next?.type === 'cancel' ? lastRequests(engine, next) : [])]) {
-    await askModel(engine, outcome)
+  const { fold } = writing
+  const next = followed.entries[fold.order[writing.at] ?? at]
+  for (; writing.dueUpTo < writing.at; writing.dueUpTo += 1)
+    writing.due.push(...(fold.requests.get(writing.dueUpTo + 1) ?? []))
+  writing.due = writing.due.filter(({ seq }) => seq > at)
+  for (const outcome of writing.due) {
+    await askModel(engine, writing, outcome)
     if (hasMoved(engine, at)) return
   }
-  for (const job of engine.jobs.values()) startAskingTools(engine, job)
+  for (const job of engine.jobs.values()) if (job.log === writing.log) startAskingTools(engine, job)
+  if (next?.type === 'cancel') await startLastTools(engine, writing, next)
 }
 
-/** The model calls that a job makes before it sees a cancel. */
-function lastRequests({ followed, jobs }: Engine, { job: id }: Entry): ModelEntry[] {
+/** Starts the tools that a job begins before it sees a cancel, and that still record something. */
+async function startLastTools(engine: Engine, { log }: Writing, { job: id }: Entry): Promise<void> {
+  const { jobs, followed } = engine
   const job = jobs.get(id)
-  if (job?.run == null) return []
-  const { epoch } = job.identity
-  return [...job.run.calls.keys()].flatMap((call) => outcomeAhead(followed, { call, epoch }) ?? [])
+  if (job?.run == null || job.log !== log || isStopped(job)) return
+  for (const entry of aheadOfJob(followed, id)) {
+    if (entry.epoch > job.identity.epoch) return
+    if (!isClosing(entry, id)) await startTool(engine, job, entry)
+  }
 }
 
-async function askModel(engine: Engine, outcome: ModelEntry): Promise<void> {
+async function askModel(engine: Engine, writing: Writing, outcome: ModelEntry): Promise<void> {
   const { followed, jobs } = engine
   const at = followed.came.length
   const isHere = jobs.get(outcome.job)?.identity.epoch === outcome.epoch
   // Its job or its call records something first: that entry comes later in the log, and the model is asked behind it.
   if (!isHere && beginsWithEntry(nextOfJob(followed, outcome.job))) return
   if (isPrelude(nextOfCall(followed, outcome.place.call))) return
-  const job = jobIn(engine, outcome)
+  const job = jobIn(engine, outcome, logOf(engine, writing))
   const call = job?.run.calls.get(outcome.place.call)
   if (hasMoved(engine, at) || job === null || call === undefined || !mayThink(call, job.busy) || isStopped(job)) return
   await start(engine, job, { kind: 'think', call })
@@ -184,9 +172,9 @@ function asksModels({ followed }: Engine, job: Job, toolCall: ToolCall): boolean
 }
 
 /** Goes on with the job of the next entry. True if the log has moved. */
-async function goOn(engine: Engine, next: Entry): Promise<boolean> {
+async function goOn(engine: Engine, writing: Writing, next: Entry): Promise<boolean> {
   const at = engine.followed.came.length
-  const job = jobIn(engine, next)
+  const job = jobIn(engine, next, logOf(engine, writing))
   if (hasMoved(engine, at)) return true
   if (job === null || job.identity.epoch !== next.epoch) return false
   await startTool(engine, job, next)
@@ -266,10 +254,11 @@ function startRefused({ followed }: Engine, job: Job): void {
   for (const call of refused) startWork({ kind: 'think', call }, job)
 }
 
-/** Whether a job records the next entry, too. */
+/** Whether a job records the next entry, too, without having read anything of others meanwhile. */
 function isOwn({ followed }: Engine, { identity: { id, epoch } }: Job): boolean {
   const next = nextIn(followed)
-  return next !== null && next.job === id && next.epoch === epoch && !isBrought(followed, next)
+  const isRead = next?.view?.upTo !== undefined
+  return next !== null && next.job === id && next.epoch === epoch && !isRead && !isBrought(followed, next)
 }
 
 function isRefused(entry: Entry): boolean {
@@ -325,9 +314,9 @@ function isOverTime(followed: FollowedLog, { place }: Lost): boolean {
 
 /** The log has the ends of all jobs that have ended: one that is live behind it shows what it would record. */
 export async function assertEnded(engine: Engine, ended: readonly string[]): Promise<void> {
-  const { followed, log, jobs } = engine
-  const job = ended.map((id) => liveJob(log.state, id) && jobs.get(id)).find((one) => one != null)
-  if (job == null) return
+  const { followed, jobs } = engine
+  const job = ended.map((id) => jobs.get(id)).find((one) => one?.run != null)
+  if (job === undefined) return
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   const [short] = shortIn(decided)
   if (decided.kind === 'finish') await finish(job)

@@ -2,6 +2,7 @@
 import type { Entry, Writable } from '@witan/protocol/entries'
 import { perEpoch } from '../job/writer.ts'
 import { firstDifference } from './difference.ts'
+import type { Written } from './folds.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */
 export interface Difference {
@@ -34,33 +35,25 @@ export interface FollowedLog {
   readonly calls: ReadonlyMap<string, Track>
   /** The runs that the runtime itself began, to report ended tasks. */
   readonly followUps: ReadonlySet<string>
-  /** The model calls of agents, by the number of entries that stood before their requests. */
-  readonly requests: ReadonlyMap<number, readonly ModelEntry[]>
+  /** Which fold wrote each entry, by its index. */
+  readonly written: readonly Written[]
 }
 
-/** How a model call ended: with a reply, or without one. */
-export type ModelEntry = Entry & { readonly kind: 'model' }
-
 /** A log whose first `copied` entries stand already. */
-export function createFollowedLog(entries: readonly Entry[], copied: number): FollowedLog {
+export function createFollowedLog(entries: readonly Entry[], copied: number, written: readonly Written[]): FollowedLog {
   const byJob = new Map<string, Track>()
   const byCall = new Map<string, Track>()
-  const requests = new Map<number, ModelEntry[]>()
   for (const [index, entry] of entries.entries()) {
     const { job, place, epoch } = entry
     if (epoch === 0) continue
     trackOf(byJob, job).indices.push(index)
     trackOf(byCall, place.call).indices.push(index)
-    if (isOutcome(entry)) requests.set(askedAt(entry), [...(requests.get(askedAt(entry)) ?? []), entry])
   }
-  // Those that stand at one place were asked in the order in which their calls began.
-  const begun = (one: ModelEntry) => byCall.get(one.place.call)?.indices[0] ?? 0
-  for (const due of requests.values()) due.sort((one, other) => begun(one) - begun(other))
   const followUps = entries.filter(({ type, kind, body }) => type === 'start' && kind === 'agent' && body.hidden)
   const came = entries.slice(0, copied)
   return {
     ...{ entries, came, difference: null, isOpen: false, numbers: new Map<string, number>() },
-    ...{ jobs: byJob, calls: byCall, requests },
+    ...{ jobs: byJob, calls: byCall, written },
     followUps: new Set(followUps.map(({ job }) => job)),
   }
 }
@@ -69,18 +62,6 @@ function trackOf(tracks: Map<string, Track>, id: string): Track {
   const known = tracks.get(id) ?? { indices: [], next: 0 }
   tracks.set(id, known)
   return known
-}
-
-/** Whether an entry is how a model call of an agent ended that was made. */
-export function isOutcome(entry: Entry): entry is ModelEntry {
-  return (
-    entry.kind === 'model' && entry.body.purpose !== 'progress' && (entry.type === 'end' || entry.body.spent === true)
-  )
-}
-
-/** How many entries stood before the request of a model call. */
-export function askedAt({ seq, body: { behind = 0 } }: ModelEntry): number {
-  return seq - 1 - behind
 }
 
 /** The entry that is expected next; null at the end, and once the logs differ or the log was left. */
@@ -135,6 +116,7 @@ export function takeEntry(followed: FollowedLog, entry: Entry): void {
   }
   const stored: Writable<Entry> = entry
   stored.seq = seq
+  if (expected?.view !== undefined) stored.view = expected.view
   followed.came.push(entry)
   if (entry.epoch > 0) followed.numbers.set(entry.job, entry.appendNo)
 }
@@ -151,14 +133,9 @@ export function stopFollowing(followed: FollowedLog): void {
   followed.difference ??= { seq: followed.came.length + 1, expected, came: null, path: '' }
 }
 
-/**
- * What is compared of an entry: everything but times, the seq and the words of notices and errors; and not how much a model had not seen, which counts
- * what its own process had folded: a replay plays the jobs of all processes in one.
- */
-function comparable({ seq: _, at: __, ...entry }: Entry): unknown {
-  if (entry.type === 'notice' || entry.type === 'error')
-    return { ...entry, body: { ...entry.body, detail: undefined, behind: undefined } }
-  if (entry.kind === 'model') return { ...entry, body: { ...entry.body, behind: undefined } }
+/** What is compared of an entry: everything but times, the seq, what its process had read of others, and the words of notices and errors. */
+function comparable({ seq: _, at: __, view: ___, ...entry }: Entry): unknown {
+  if (entry.type === 'notice' || entry.type === 'error') return { ...entry, body: { ...entry.body, detail: undefined } }
   if (!entry.type.endsWith('_required')) return entry
   const { expiresAt } = entry.body as { readonly expiresAt?: unknown }
   return { ...entry, body: { ...entry.body, expiresAt: expiresAt == null } }

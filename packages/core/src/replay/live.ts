@@ -2,12 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
+import type { ConversationLog } from '../conversation/log.ts'
 import { type Model, ModelCallError } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
 import { canonicalJson } from '../tool/digest.ts'
 import { failed, type ResultOutcome } from '../tool/outcome.ts'
 import { outcomeOf } from './outcomes.ts'
-import { begin, type Engine } from './engine.ts'
+import { begin, type Engine, goOnAlone } from './engine.ts'
 import { takeEntry } from './followed-log.ts'
 
 /** The model that answers from a step on. Steps are the model replies of the log, counted from 1. */
@@ -59,14 +60,14 @@ function questionOf(body: unknown): string {
 
 /** Continues until all jobs have ended, or wait for an answer that the log does not have. */
 export async function playOn(engine: Engine, { model }: OtherModel): Promise<void> {
-  const { followed, log, pending } = engine
+  const { followed, pending } = engine
   const left = followed.entries.slice(followed.came.length)
   const known = knownAfter(left)
   const begun = left.filter(isRunStart)
   const inFlight = new Set<Promise<void>>()
-  followed.isOpen = true
-  for (const id of [...engine.jobs.keys(), ...Array.from(log.state.tasks.values(), ({ root }) => root.place.call)])
-    begin(engine, id)
+  const log = goOnAlone(engine)
+  const live = log.state.run === null ? [] : [log.state.run]
+  for (const { root } of [...live, ...log.state.tasks.values()]) begin(engine, root.place.call)
   for (let idle = 0; idle < 8; ) {
     const { length } = followed.came
     for (const [call, asked] of pending.replies) {
@@ -83,7 +84,7 @@ export async function playOn(engine: Engine, { model }: OtherModel): Promise<voi
     }
     await (inFlight.size > 0 ? Promise.race([...inFlight]) : nextTurn())
     idle = followed.came.length === length && pending.replies.size === 0 ? idle + 1 : 0
-    if (idle === 7 && (answerOne(engine, known) || beginNext(engine, left, begun))) idle = 0
+    if (idle === 7 && (answerOne(engine, log, known) || beginNext(engine, log, { left, begun }))) idle = 0
   }
 }
 
@@ -97,35 +98,38 @@ function unknownCall(name: string): ResultOutcome {
 }
 
 /** Answers an open question as the log answers the same one. False if there is none. */
-function answerOne(engine: Engine, { answers }: Known): boolean {
-  const { log } = engine
+function answerOne(engine: Engine, log: ConversationLog, { answers }: Known): boolean {
   for (const run of [log.state.run, ...log.state.tasks.values()])
     for (const { interruptions, place } of run?.toolCalls.values() ?? [])
       for (const asked of interruptions) {
         const known = answers.get(questionOf(asked))?.shift()
         if (known === undefined || place === null || run === null) continue
         const job = run.root.place.call
-        bring(engine, makeEntry({ ...known, body: { ...known.body, id: asked.id } }, { ...known, place, job }))
+        bring(engine, log, makeEntry({ ...known, body: { ...known.body, id: asked.id } }, { ...known, place, job }))
         begin(engine, job)
         return true
       }
   return false
 }
 
-function bring({ followed, log }: Engine, entry: Entry): void {
+function bring({ followed }: Engine, log: ConversationLog, entry: Entry): void {
   takeEntry(followed, entry)
   log.sync.apply(entry)
 }
 
 /** Begins the next run that the log has. False if there is none, or a run is still live. */
-function beginNext(engine: Engine, left: readonly Entry[], starts: Entry[]): boolean {
-  const start = engine.log.state.run === null ? starts.shift() : undefined
+function beginNext(
+  engine: Engine,
+  log: ConversationLog,
+  { left, begun }: { readonly left: readonly Entry[]; readonly begun: Entry[] },
+): boolean {
+  const start = log.state.run === null ? begun.shift() : undefined
   if (start === undefined) return false
   const said = left.filter(
     ({ type, job, seq, body }) =>
       type === 'message' && job === start.job && seq < start.seq && body.tasks === undefined,
   )
-  for (const entry of [...said, start]) bring(engine, { ...entry, seq: 0 })
+  for (const entry of [...said, start]) bring(engine, log, { ...entry, seq: 0 })
   begin(engine, start.job)
   return true
 }

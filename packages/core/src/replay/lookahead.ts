@@ -3,7 +3,7 @@ import type { AgentStartBody, Entry, ModelErrorBody } from '@witan/protocol/entr
 import { acceptedEntries } from '../job/writer.ts'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
-import { ahead, aheadOfCall, aheadOfJob, isOutcome, type ModelEntry, nextIn, type FollowedLog } from './followed-log.ts'
+import { ahead, aheadOfCall, aheadOfJob, nextIn, type FollowedLog } from './followed-log.ts'
 
 /**
  * Whether this entry came from outside a job: a message, an answer, a cancel, the start of a run, a person who joins or leaves. Reports
@@ -115,19 +115,6 @@ export function isCutWhileAsking(
     if (type === 'notice' && body.code === 'USAGE_INCOMPLETE' && epoch === end.epoch) return true
   }
   return false
-}
-
-/** How the next model call of an agent's call ends in an epoch; null if the call ends, or its owner is lost, before the log shows it. */
-export function outcomeAhead(
-  followed: FollowedLog,
-  { call, epoch }: { readonly call: string; readonly epoch: number },
-): ModelEntry | null {
-  for (const entry of aheadOfCall(followed, call)) {
-    if (entry.epoch > epoch) return null
-    if (isOutcome(entry)) return entry
-    if (entry.kind === 'agent' && entry.type !== 'start') return null
-  }
-  return null
 }
 
 /** A tool call of an agent's call, before it starts. */

@@ -15,6 +15,7 @@ import { agentsIn, usedRevisions } from '../runtime/export/definitions.ts'
 import { withPseudonyms } from '../runtime/export/pseudonyms.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createFollowedLog } from './followed-log.ts'
+import { foldsOf } from './folds.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
 
 /** Everything that a replay needs of an export. */
@@ -71,10 +72,12 @@ async function load(source: ReplaySource, store: Store): Promise<Engine> {
     await registry.ensure(database)
     for (const [id, revisions] of used) for (const one of revisions) await registry.ensureRevision(database, id, one)
   }
+  const written = foldsOf(whole.entries, copied)
+  if (written === null) throw notReplayable('too many processes wrote its log')
   return createEngine({
     store,
     row: asBegun(database, whole.row, copied),
-    followed: createFollowedLog(whole.entries, copied),
+    followed: createFollowedLog(whole.entries, copied, written),
     contents: new Map((whole.contents ?? []).map(({ digest, bytes }) => [digest, bytes])),
     limits,
     tools: toolsOf(source),

@@ -1,13 +1,14 @@
-/** The stored text of a log entry: a flat JSON array with everything but the seq, which is in the row's key. Branches come last, if any. */
-import type { Entry } from '@witan/protocol/entries'
+/** The stored text of a log entry: a flat JSON array with everything but the seq, which is in the row's key. Branches and the view come last, if any. */
+import type { Entry, EntryView } from '@witan/protocol/entries'
 
 /** The text of an entry, made once when it is appended. */
 export function entryText(entry: Entry): string {
-  const { type, kind, at, job, epoch, appendNo, body } = entry
+  const { type, kind, at, job, epoch, appendNo, body, view } = entry
   const { call, parentCall, run, document, author, agentPath, invocation } = entry.place
   const place = [call, parentCall, run, document, author, agentPath, invocation]
   const { branches } = entry.place
   const fields = [type, kind, at, job, epoch, appendNo, ...place, body]
+  if (view !== undefined) return JSON.stringify([...fields, branches ?? null, view])
   return JSON.stringify(branches === undefined ? fields : [...fields, branches])
 }
 
@@ -32,15 +33,17 @@ export function firstWordsOf(beginning: string): string | null {
 type Fields = [
   ...[type: string, kind: string | null, at: number, job: string, epoch: number, appendNo: number],
   ...[call: string, parentCall: string | null, run: string, document: string, author: string],
-  ...[agentPath: string, invocation: string, body: unknown, branches?: readonly string[]],
+  ...[agentPath: string, invocation: string, body: unknown],
+  ...[branches?: readonly string[] | null, view?: EntryView],
 ]
 
 /** The entry that a text was made from, with the seq of its row. */
 export function entryOf(text: string, seq: number): Entry {
   const fields = JSON.parse(text) as Fields
   const [type, kind, at, job, epoch, appendNo, ...rest] = fields
-  const [call, parentCall, run, document, author, agentPath, invocation, body, branches] = rest
+  const [call, parentCall, run, document, author, agentPath, invocation, body, branches, view] = rest
   const own = { call, parentCall, run, document, author, agentPath, invocation }
-  const place = branches === undefined ? own : { ...own, branches }
-  return { type, kind, body, seq, at, place, job, epoch, appendNo } as Entry
+  const place = branches == null ? own : { ...own, branches }
+  const entry = { type, kind, body, seq, at, place, job, epoch, appendNo } as Entry
+  return view === undefined ? entry : { ...entry, view }
 }

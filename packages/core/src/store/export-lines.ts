@@ -61,7 +61,7 @@ const placeSchema = z.strictObject({
   branches: z.array(text).readonly().exactOptional(),
 })
 
-const entrySchema = z.strictObject({
+const plainEntrySchema = z.strictObject({
   seq: natural,
   type: text,
   kind: text.nullable(),
@@ -72,6 +72,8 @@ const entrySchema = z.strictObject({
   place: placeSchema,
   body: names,
 })
+const viewSchema = z.strictObject({ by: text.exactOptional(), upTo: natural.exactOptional() })
+const entrySchema = plainEntrySchema.extend({ view: viewSchema.exactOptional() })
 
 /** What the engine keeps with a job for readers. */
 const aboutSchemas = {
@@ -193,8 +195,10 @@ export type MovingLine = z.infer<typeof lineSchema>
 export const movingRows = {
   conversation: ({ database: _, ...row }: ConversationRow): MovingOf<'conversation'>['row'] =>
     ordered(conversationSchema, { ...row, parameters: mutable(row.parameters) }),
-  entry: (entry: Entry): MovingOf<'entry'>['entry'] =>
-    ordered(entrySchema, { ...entry, place: placeRow(entry.place), body: { ...entry.body } }),
+  entry({ view, ...entry }: Entry): MovingOf<'entry'>['entry'] {
+    const row = ordered(plainEntrySchema, { ...entry, place: placeRow(entry.place), body: { ...entry.body } })
+    return view === undefined ? row : { ...row, view }
+  },
   job: ({ owner: _, leaseUntil: __, database: ___, conversation: ____, ...job }: JobRow): MovingOf<'job'>['job'] =>
     ordered(jobSchema, job),
   interruption: ({

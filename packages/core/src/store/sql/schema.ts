@@ -329,6 +329,9 @@ const remoteCalls = 'select 1'
 /** A call may hold a part of its tree's budget, and a caller from outside lower it. Earlier versions would spend what is held, and more. */
 const sharedBudgets = 'select 1'
 
+/** An entry may say what its process had read of others. Earlier versions would not read its text. */
+const views = 'select 1'
+
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
@@ -366,6 +369,7 @@ const steps: readonly string[] = [
   incomingCalls,
   remoteCalls,
   sharedBudgets,
+  views,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

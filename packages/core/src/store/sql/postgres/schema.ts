@@ -299,6 +299,9 @@ const remoteCalls = 'select 1'
 /** A call may hold a part of its tree's budget, and a caller from outside lower it. Earlier versions would spend what is held, and more. */
 const sharedBudgets = 'select 1'
 
+/** An entry may say what its process had read of others. Earlier versions would not read its text. */
+const views = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -330,6 +333,7 @@ const steps: readonly Migration[] = [
   { sql: incomingCalls, worksFrom: 18 },
   { sql: remoteCalls, worksFrom: 20 },
   { sql: sharedBudgets, worksFrom: 23 },
+  { sql: views, worksFrom: 24 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */

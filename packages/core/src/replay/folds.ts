@@ -1,0 +1,97 @@
+/** The folds of a log: each process that wrote to it folded what the others wrote some time later, and its entries say when. */
+import type { Entry } from '@witan/protocol/entries'
+
+/** How a model call ended: with a reply, or without one. */
+export type ModelEntry = Entry & { readonly kind: 'model' }
+
+/** One fold of a log, in the order in which its process folded the entries. */
+export interface Fold {
+  /** The indices of the entries. */
+  readonly order: number[]
+  /** How many of them stood when its process loaded the log. */
+  readonly loaded: number
+  /** The model calls of agents, by the number of entries that were folded before their requests. */
+  readonly requests: Map<number, ModelEntry[]>
+}
+
+/** A fold while it is read from the log: the index up to which it has the entries of others, and the places of its own. */
+interface OpenFold extends Fold {
+  read: number
+}
+
+/** More entries than this are not folded for all processes together. */
+const mostFolded = 20_000_000
+
+/** The fold that wrote an entry, and the place of the entry in its order. */
+export interface Written {
+  readonly fold: Fold
+  readonly place: number
+}
+
+/** Which fold wrote each entry, by its index. Null if the log would have to be folded too often. */
+export function foldsOf(entries: readonly Entry[], copied: number): readonly Written[] | null {
+  const byName = new Map<string, OpenFold>()
+  const byWriter = new Map<string, OpenFold>()
+  const wrote: (Written & { readonly fold: OpenFold })[] = []
+  const named = (name: string, from: number) => {
+    const known = byName.get(name)
+    if (known !== undefined) return known
+    const order = Array.from({ length: from }, (_, index) => index)
+    const fold = { order, loaded: from, requests: new Map(), read: from }
+    byName.set(name, fold)
+    return fold
+  }
+  const home = named('', copied)
+  for (const [index, entry] of entries.entries()) {
+    if (index < copied) {
+      wrote.push({ fold: home, place: index })
+      continue
+    }
+    const { view = {}, job, epoch } = entry
+    const upTo = Math.min(view.upTo ?? 0, index)
+    const writer = `${job}/${epoch}`
+    const before = epoch > 0 ? byWriter.get(writer) : undefined
+    const fold = view.by === undefined ? (before ?? home) : named(view.by, Math.max(upTo, copied))
+    if (byName.size * entries.length > mostFolded && byName.size > 2) return null
+    if (epoch > 0) byWriter.set(writer, fold)
+    readOthers(fold, wrote, isProposed(entry) ? index : upTo)
+    if (isOutcome(entry)) addRequest(fold, entry)
+    wrote.push({ fold, place: fold.order.length })
+    fold.order.push(index)
+  }
+  sortRequests(byName.values(), entries)
+  return wrote
+}
+
+function readOthers(fold: OpenFold, wrote: readonly Written[], upTo: number): void {
+  for (; fold.read < upTo; fold.read += 1) if (wrote[fold.read]?.fold !== fold) fold.order.push(fold.read)
+}
+
+function addRequest({ order, requests }: Fold, entry: ModelEntry): void {
+  const at = order.length - (entry.body.behind ?? 0)
+  requests.set(at, [...(requests.get(at) ?? []), entry])
+}
+
+/** Those that stand at one place were asked in the order in which their calls began. */
+function sortRequests(folds: Iterable<Fold>, entries: readonly Entry[]): void {
+  const begun = new Map<string, number>()
+  for (const [index, { place, epoch }] of entries.entries())
+    if (epoch > 0 && !begun.has(place.call)) begun.set(place.call, index)
+  const beginOf = (one: ModelEntry) => begun.get(one.place.call) ?? 0
+  for (const { requests } of folds)
+    for (const asked of requests.values()) asked.sort((one, other) => beginOf(one) - beginOf(other))
+}
+
+/** Whether an entry was folded only when it was stored, behind what others had stored by then: a command, or how a job parks or ends. */
+function isProposed({ type, kind, epoch, place, job, body }: Entry): boolean {
+  if (epoch === 0) return true
+  if (type === 'task') return body.status === 'waiting'
+  return kind === 'agent' && type !== 'start' && place.call === job
+}
+
+/** Whether an entry is how a model call of an agent ended that was made. */
+function isOutcome(entry: Entry): entry is ModelEntry {
+  return (
+    entry.kind === 'model' && entry.body.purpose !== 'progress' && (entry.type === 'end' || entry.body.spent === true)
+  )
+}
