@@ -131,19 +131,20 @@ export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 const principalName = z
   .string()
-  .regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255}|@\*|anonymous)$/)
+  .regex(/^(?:(?:user|key|role):[^\s]{1,200}|@[^\s@]{1,100}@[^\s@]{1,255}|@\*|anonymous|(?:for|from):[^\s]{1,320})$/)
 
 const accessEntries = z
   .array(
     z.union([principalName, z.array(principalName).min(1).max(100)], {
       error:
-        'expected `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*` or `anonymous`, or a list of at least one of these, which must all hold',
+        'expected `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*` or `anonymous`, or a list of at least one of these, which must all hold; `for:` and `from:` with a URI stand in such a list beside an address',
     }),
   )
   .max(1000)
 
 /**
- * Who may use the agent. One entry that holds is enough; an entry that is a list holds if all of its names do.
+ * Who may use the agent. One entry that holds is enough; an entry that is a list holds if all of its names do, with one piece of evidence. In a
+ * list with an address, `for:<uri>` is whom the caller acts for, and `from:<uri>` with whom everything began [M24].
  *
  * `call`: the principals that may start a conversation, a run or a direct run with the agent as its root. Null: every principal of
  * the database (tenant), and nobody from outside. Others get the error for an unknown agent. Delegation does not ask it: edges decide

@@ -19,6 +19,13 @@ const pieceNames = 100
 export function* readingAccess({ call, tools }: Access, who: string): Pausable<ReadAccess> {
   const problems: WitanError[] = []
   let looked = 0
+  const aloneAt = (path: string): WitanError => {
+    const detail = `${who}: \`${path}\` needs an address beside it in a list: any server can claim to act for anybody.`
+    return new WitanError('AGENT_INVALID', detail, {
+      path,
+      hint: 'Such as `["@*@b.example", "for:mailto:a@b.example"]`.',
+    })
+  }
   function* readName(name: string, path: string): Pausable<string> {
     looked += 1
     if (looked % pieceNames === 0) yield
@@ -35,9 +42,12 @@ export function* readingAccess({ call, tools }: Access, who: string): Pausable<R
     const list: Entries = []
     for (const [index, entry] of entries.entries()) {
       if (typeof entry === 'string') {
+        if (aboutPattern.test(entry)) problems.push(aloneAt(`${path}.${index}`))
         list.push(yield* readName(entry, `${path}.${index}`))
         continue
       }
+      const about = entry.findIndex((name) => aboutPattern.test(name))
+      if (about >= 0 && !entry.some(isAddressEntry)) problems.push(aloneAt(`${path}.${index}.${about}`))
       const all: string[] = []
       for (const [at, name] of entry.entries()) all.push(yield* readName(name, `${path}.${index}.${at}`))
       list.push(all)
@@ -53,8 +63,17 @@ export function* readingAccess({ call, tools }: Access, who: string): Pausable<R
 
 const anyOfDomain = '@*@'
 
+const aboutPattern = /^(?:for|from):/
+
+/** An address, or all of a domain. `@*` says nothing of who it is. */
+function isAddressEntry(name: string): boolean {
+  return name.startsWith('@') && name !== '@*'
+}
+
 /** The entry in canonical form, and what is wrong with it. */
 function readEntry(name: string): readonly [canonical: string, problem: string | null] {
+  const [mark = ''] = aboutPattern.exec(name) ?? []
+  if (mark !== '') return readAbout(mark, name.slice(mark.length))
   if (!name.startsWith('@') || name === '@*') return [name, null]
   if (name.startsWith(anyOfDomain)) {
     const { value, problem } = readDomain(name.slice(anyOfDomain.length))
@@ -63,3 +82,13 @@ function readEntry(name: string): readonly [canonical: string, problem: string |
   const read = readAddress(name)
   return read.ok ? [read.address.text, null] : [name, read.problem]
 }
+
+/** A principal is an address, or any other URI as it is. */
+function readAbout(mark: string, uri: string): readonly [canonical: string, problem: string | null] {
+  if (!uri.startsWith('@'))
+    return [`${mark}${uri}`, uriPattern.test(uri) ? null : 'a URI begins with its scheme, such as `mailto:`']
+  const read = readAddress(uri)
+  return read.ok ? [`${mark}${read.address.text}`, null] : [`${mark}${uri}`, read.problem]
+}
+
+const uriPattern = /^[A-Za-z][A-Za-z0-9+.-]*:./

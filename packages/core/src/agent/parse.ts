@@ -260,16 +260,12 @@ function badTrim(path: string, issue: z.core.$ZodIssue): WitanError {
 function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanError {
   const path = issue.path.join('.')
   const name = valueAt(issue.path, input)
-  if (issue.path[0] === 'access' && /^(?:for|from):/.test(String(name))) {
-    const detail = `${who}: \`${path}\` begins with \`for:\` or \`from:\`: evidence of whom a caller acts for is not built in this version.`
-    return new WitanError('AGENT_INVALID', detail, { path, hint: 'Name the caller itself, such as `@a@b.example`.' })
-  }
   return new WitanError(
     'AGENT_INVALID',
     `${who}: \`${path}\` is \`${shownName(String(name).slice(0, 80))}\`, which is not a valid name there.`,
     {
       path,
-      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*`, `anonymous`.',
+      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*`, `anonymous`; beside an address `for:mailto:a@b.example`, `from:…`.',
     },
   )
 }

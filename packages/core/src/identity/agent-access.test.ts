@@ -90,6 +90,48 @@ describe('access', () => {
   })
 })
 
+describe('access by evidence', () => {
+  const piece = (subject: string, ...onBehalfOf: readonly string[]) => ({
+    ...{ subject, onBehalfOf, issuer: 'https://b.test', digest: 'sha256:x', expiresAt: 0 },
+  })
+  const [mail, boss] = ['mailto:u@example.com', '@boss@c.test']
+  type Piece = ReturnType<typeof piece>
+  const rows: readonly (readonly [entries: Entries, evidence: readonly Piece[], isHeld: boolean])[] = [
+    [[['@a@b.test', `for:${mail}`]], [piece('@a@b.test', mail)], true],
+    [[['@*@b.test', `from:${mail}`]], [piece('@a@b.test', mail)], true],
+    [[['@a@b.test', `for:${boss}`, `from:${mail}`]], [piece('@a@b.test', boss, mail)], true],
+    [[['@a@b.test', `for:${mail}`]], [piece('@a@b.test', boss, mail)], false],
+    [[['@a@b.test', `from:${boss}`]], [piece('@a@b.test', boss, mail)], false],
+    [[['@a@b.test', `for:${mail}`]], [], false],
+    [[['@a@b.test', 'for:@a@b.test']], [piece('@a@b.test')], false],
+    [[['@a@b.test', 'for:undefined', 'from:undefined']], [piece('@a@b.test')], false],
+    // Somebody else vouches for the one that the caller acts for.
+    [[['@a@b.test', `for:${mail}`, `from:${mail}`]], [piece(mail)], true],
+    [[['@a@b.test', `for:${mail}`]], [piece(mail, boss)], false],
+    [['@x@x.test'], [piece('@x@x.test')], true],
+    [['@*@x.test'], [piece('@x@x.test')], true],
+    [[mail], [piece(mail)], false],
+    // One piece must do for the whole list.
+    [[['@x@x.test', `for:${mail}`]], [piece('@x@x.test', boss), piece('@y@y.test', mail)], false],
+    [[['@x@x.test', `for:${mail}`]], [piece('@y@y.test', mail), piece('@x@x.test', mail)], true],
+    [[['@a@b.test', `for:${boss}`, `from:${mail}`]], [piece('@a@b.test', boss), piece('@a@b.test', mail)], false],
+    // Alone they hold for nobody, and a subject is no principal of the database.
+    [[`for:${mail}`, `from:${mail}`], [piece('@a@b.test', mail)], false],
+    [['user:anna'], [piece('user:anna')], false],
+    [['role:run'], [piece('role:run')], false],
+  ]
+
+  test('[M24] [E67] entries of a list hold with one piece of evidence, for calls and for tools', () => {
+    for (const [entries, evidence, isHeld] of rows) {
+      const caller: Principal = { ...callers.a, incoming: { evidence } }
+      const words = `${JSON.stringify(entries)} with ${JSON.stringify(evidence.map((one) => [one.subject, ...one.onBehalfOf]))}`
+      assert.equal(mayCall({ call: entries }, caller), isHeld, words)
+      assert.equal(mayUseTool({ call: null, tools: { pay: entries } }, 'pay', caller), isHeld, words)
+    }
+    assert.equal(mayCall({ call: null }, { ...callers.a, incoming: { evidence: [piece('@a@b.test', mail)] } }), false)
+  })
+})
+
 describe('a caller from outside', () => {
   test('[C31] [D20] reads nothing but its own, and what is addressed to somebody is not addressed to it', () => {
     for (const name of outside) {

@@ -26,7 +26,7 @@ export interface Principal {
 }
 
 /** The part of a principal that its rights depend on. */
-export type Requester = Pick<Principal, 'id' | 'roles'>
+export type Requester = Pick<Principal, 'id' | 'roles' | 'incoming'>
 
 /** The one principal of local and unauthenticated use: it has every role on the database `default`. */
 export const localPrincipal: Principal = Object.freeze({

@@ -11,7 +11,14 @@ const recheckMs = 1_400
 /** Whether a caller finds its tasks at an agent. The people and programs of this server do, whomever it lets in. */
 export function isLetIn({ data }: PublishedAgent, { principal, address, isAnonymous }: Caller): boolean {
   const isOutside = address !== null || isAnonymous
-  return !isOutside || mayCall(data.access, principal)
+  if (!isOutside) return true
+  const { call } = data.access
+  return mayCall({ call: call?.map(withoutEvidence) ?? null }, principal)
+}
+
+/** A request for a task carries no evidence: whom the caller acted for was proven when the task began. */
+function withoutEvidence(entry: string | readonly string[]): string | readonly string[] {
+  return typeof entry === 'string' ? entry : entry.filter((one) => !/^(?:for|from):/.test(one))
 }
 
 /** Checks again whether an agent lets a caller in: it throws `NOT_FOUND` once the agent does not, or is not published. */
