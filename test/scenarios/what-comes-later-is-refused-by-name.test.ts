@@ -1,10 +1,6 @@
 /** What this version cannot do is refused by name; nothing of it is stored or ignored. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { loadConfig } from '@witan/server'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { agent, createStage } from '../support/stage.ts'
 
 /** Each key as the contract writes it, and the words that must be said of it. */
@@ -63,16 +59,7 @@ describe('what comes later', () => {
     assert.deepEqual((await runtime.listConversations()).items, [])
   })
 
-  test('[E22] [E30] no budget comes from other servers, and no evidence in by a request', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'witan-later-'))
-    const file = join(folder, 'witan.config.json')
-    for (const [config, code, said] of [
-      [{ federation: { budgets: [] } }, 'UNKNOWN_KEY', /`federation\.budgets`: a budget .* is not built/],
-    ] as const) {
-      await writeFile(file, JSON.stringify(config))
-      await assert.rejects(loadConfig({ file, env: {} }), { code, message: said })
-    }
-    await rm(folder, { recursive: true })
+  test('[E22] [E30] no evidence comes in by a request', async () => {
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const evidence = { on_behalf_of: ['@anna@example.com'] }
     await assert.rejects(runtime.start({ agent: 'root', prompt: 'hi', ...evidence }), { code: 'UNKNOWN_KEY' })
