@@ -22,21 +22,7 @@ import {
 
 /** Registers the tests of appends. */
 export function checkAppends(check: Check): void {
-  check('[O3] the branches and the view of an entry are read as they were stored, with either alone', async (store) => {
-    const views = [undefined, { by: 'run/9', upTo: 4 }, { upTo: 7 }, { by: 'run/9' }]
-    const branches = [undefined, ['left', 'right']]
-    const entries = views.flatMap((view) =>
-      branches.map((list) => {
-        const made = entry(`${JSON.stringify(view)} ${JSON.stringify(list)}`)
-        const placed = list === undefined ? made : { ...made, place: { ...made.place, branches: list } }
-        return view === undefined ? placed : { ...placed, view }
-      }),
-    )
-    const stored = structuredClone(entries).map((one, at) => ({ ...one, seq: at + 1 }))
-    assert.ok((await store.append({ database, conversation: 'c', create: conversation('c'), entries })).ok)
-    assert.deepEqual(await store.readEntries(database, 'c', { after: 0, limit: 100 }), stored)
-  })
-
+  checkEntries(check)
   check('creation, entries and job are one append', async (store) => {
     const create = conversation('chats/1', { createdBy: 'user:bo', maxModelIterationsPerCall: 7 })
     const entries = [entry('one'), entry('two')]
@@ -149,6 +135,23 @@ function checkBounds(check: Check): void {
     assert.equal((await store.listConversations(database, first)).length, 1)
     assert.deepEqual(await store.listInterruptions(database, first), [])
     assert.deepEqual(await store.listTasks(database, first), [])
+  })
+}
+
+function checkEntries(check: Check): void {
+  check('[O3] the branches and the view of an entry are read as they were stored, with either alone', async (store) => {
+    const views = [undefined, { by: 'run/9', upTo: 4 }, { upTo: 7 }, { by: 'run/9' }]
+    const branches = [undefined, ['left', 'right']]
+    const entries = views.flatMap((view) =>
+      branches.map((list) => {
+        const made = entry(`${JSON.stringify(view)} ${JSON.stringify(list)}`)
+        const placed = list === undefined ? made : { ...made, place: { ...made.place, branches: list } }
+        return view === undefined ? placed : { ...placed, view }
+      }),
+    )
+    const stored = structuredClone(entries).map((one, at) => ({ ...one, seq: at + 1 }))
+    assert.ok((await store.append({ database, conversation: 'c', create: conversation('c'), entries })).ok)
+    assert.deepEqual(await store.readEntries(database, 'c', { after: 0, limit: 100 }), stored)
   })
 }
 

@@ -64,9 +64,8 @@ function rowOf({ columns, secret }: RecordTable, id: string, of: string): AnyRow
   return { ...Object.fromEntries(values), id }
 }
 
-/** Registers the tests of a kind of record, which its declaration makes. */
-function checkDeclared(check: Check, table: RecordTable): void {
-  const { name, columns, filters, secret, latest, until, isDeleted, beginsDatabase } = table
+/** Rows of a kind of record: three of one database, and one of another. */
+function rowsOf(table: RecordTable) {
   const [one, two, three] = ['x', 'y', 'x'].map((of, index) => rowOf(table, String(index), of)) as [
     AnyRow,
     AnyRow,
@@ -78,6 +77,13 @@ function checkDeclared(check: Check, table: RecordTable): void {
     assert.equal(await store.addRecord(other, { table, row: elsewhere }), true)
   }
   const list = (store: Store, at = database, where = {}) => store.listRecords(at, table, { ...wholePage, where })
+  return { one, two, three, elsewhere, filled, list }
+}
+
+/** Registers the tests of a kind of record, which its declaration makes. */
+function checkDeclared(check: Check, table: RecordTable): void {
+  const { name, columns, filters, secret, isDeleted, beginsDatabase } = table
+  const { one, two, three, elsewhere, filled, list } = rowsOf(table)
 
   check(`${name}: rows come back as they were, of their database alone`, async (store) => {
     await filled(store)
@@ -111,6 +117,24 @@ function checkDeclared(check: Check, table: RecordTable): void {
         assert.equal(await store.addRecord(at, { table, row: { ...rowOf(table, '9', 'x'), [secret]: first } }), false)
     })
 
+  if (isDeleted === true)
+    check(`${name}: a deleted row is gone, of its database alone`, async (store) => {
+      await filled(store)
+      const remove = (at: string, { id }: AnyRow) => store.deleteRecord(at, { table, id })
+      assert.deepEqual(
+        [await remove(other, two), await remove(database, two), await remove(database, two)],
+        [false, true, false],
+      )
+      assert.deepEqual([await list(store), await list(store, other)], [[three, one], [elsewhere]])
+      assert.equal(await store.addRecord(database, { table, row: two }), true)
+      assert.deepEqual(await list(store), [two, three, one])
+    })
+}
+
+/** Registers the tests of a kind of record with a time that moves on, or until which a row is kept. */
+function checkTimes(check: Check, table: RecordTable): void {
+  const { name, latest, until } = table
+  const { one, two, three, elsewhere, filled, list } = rowsOf(table)
   if (latest !== undefined)
     check(`${name}: a time moves on, of rows that are there`, async (store) => {
       await filled(store)
@@ -135,24 +159,14 @@ function checkDeclared(check: Check, table: RecordTable): void {
       assert.deepEqual([await list(store), await list(store, other)], [[late], [elsewhere]])
       assert.equal(await store.addRecord(database, { table, row: one }), true)
     })
-
-  if (isDeleted === true)
-    check(`${name}: a deleted row is gone, of its database alone`, async (store) => {
-      await filled(store)
-      const remove = (at: string, { id }: AnyRow) => store.deleteRecord(at, { table, id })
-      assert.deepEqual(
-        [await remove(other, two), await remove(database, two), await remove(database, two)],
-        [false, true, false],
-      )
-      assert.deepEqual([await list(store), await list(store, other)], [[three, one], [elsewhere]])
-      assert.equal(await store.addRecord(database, { table, row: two }), true)
-      assert.deepEqual(await list(store), [two, three, one])
-    })
 }
 
 /** Registers the tests of records. */
 export function checkRecords(check: Check): void {
-  for (const table of recordTables) checkDeclared(check, table)
+  for (const table of recordTables) {
+    checkDeclared(check, table)
+    checkTimes(check, table)
+  }
 
   check('a record comes back as it was, and its id is taken once in a database', async (store) => {
     const odd = row('x', { by: "user:a'\0\u001b[31m☔", name: '', before: null, after: null, at: 2 ** 52 })
