@@ -22,7 +22,6 @@ import {
 
 /** Registers the tests of appends. */
 export function checkAppends(check: Check): void {
-  checkEntries(check)
   check('creation, entries and job are one append', async (store) => {
     const create = conversation('chats/1', { createdBy: 'user:bo', maxModelIterationsPerCall: 7 })
     const entries = [entry('one'), entry('two')]
@@ -138,7 +137,8 @@ function checkBounds(check: Check): void {
   })
 }
 
-function checkEntries(check: Check): void {
+/** Registers the tests of what is read of an entry. */
+export function checkEntries(check: Check): void {
   check('[O3] the branches and the view of an entry are read as they were stored, with either alone', async (store) => {
     const views = [undefined, { by: 'run/9', upTo: 4 }, { upTo: 7 }, { by: 'run/9' }]
     const branches = [undefined, ['left', 'right']]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
 import type { Store } from '../../store/store.ts'
-import { checkAppends } from './store-append.ts'
+import { checkAppends, checkEntries } from './store-append.ts'
 import { checkAgentRecords } from './store-agents.ts'
 import { checkArtifacts, checkSharedArtifacts } from './store-artifacts.ts'
 import { checkExpiry } from './store-expiry.ts'
@@ -37,6 +37,7 @@ export function testStore(harness: StoreHarness): void {
     test(`${harness.name}: ${name}`, { timeout }, (context) => withStore(harness, context, body))
   }
   checkAppends(check)
+  checkEntries(check)
   checkRefusals(check)
   checkHiding(check)
   checkJobs(check)
