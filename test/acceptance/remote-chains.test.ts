@@ -18,14 +18,15 @@ const systems: string[] = []
 const servers = new Map<Name, WitanServer>()
 let folder = ''
 
-/** Calls the next server if it is offered; the third asks its question first where it is told to. */
+/** Calls the next server if it is offered; the last asks its question first where it is told to. */
 const rule: Rule = (request, turn) => {
   systems.push(String(request.messages[0]?.content))
   const said = JSON.stringify(request.messages)
   const tool = request.tools.find(({ name }) => name === 'next')
   if (turn > 0) return `[${String(request.messages.at(-1)?.content)}]`
+  // At the final hop it is offered nobody, and asks all the same.
+  if (tool === undefined && said.includes('go on')) return call('next', { message: 'go on' })
   if (tool !== undefined) return call('next', { message: said.includes('please ask') ? 'please ask' : 'go on' })
-  if (!said.includes('please ask')) return 'the end'
   return call('ask_question', { questions: [{ id: 'q', text: 'Which?', options: [], freeText: true }] })
 }
 
@@ -33,19 +34,19 @@ async function open(name: Name): Promise<void> {
   const at = names.indexOf(name)
   const store = { WITAN_STORE_URL: `file:${join(folder, `${name}.db`)}` }
   const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', ...store } })
-  const following = names[at + 1]
+  // The last one would call the first again.
+  const following = names[at + 1] ?? 'a'
   const agent = {
     ...{ id: 'relay', model: 'play/relay', instructions: `You are ${name}.`, address: 'relay', questions: true },
     access: { call: ['@*', 'user:local'] },
-    remotes:
-      following === undefined ? [] : [{ name: 'next', address: `@relay@${following}.test`, description: 'Next.' }],
+    remotes: [{ name: 'next', address: `@relay@${following}.test`, description: 'Next.' }],
   } as unknown as AgentInput
   const domain = `${name}.test`
   const server = await startServer({
     ...config,
     auth: { mode: 'none' },
     server: { ...config.server, port: 0, domain, publicUrl: `https://${domain}` },
-    federation: { ...config.federation, resolve, maxHops: name === 'a' ? 2 : 4 },
+    federation: { ...config.federation, resolve, maxHops: name === 'a' ? 3 : 9 },
     agents: [agent],
     models: { 'play/relay': scriptedModel(rule, { id: 'play/relay' }) },
   })
@@ -77,18 +78,19 @@ const conversations = async (name: Name) => {
   return ((await reply.json()) as { items: unknown[] }).items.length
 }
 
-test('[M04] [M06] [M08] a chain over four servers with a cap of two hops ends at the third server', async () => {
+test('[M04] [M06] [M08] [M12] a chain over four servers with a cap of three ends at the fourth, whatever its model asks for', async () => {
   systems.length = 0
   const { run } = await request<{ run: RunResult }>('/conversations', { agent: 'relay', prompt: 'go' })
   assert.equal(run.status, 'completed', JSON.stringify(run))
-  assert.equal(run.text, '[[the end]]')
+  assert.equal(run.text, '[[[[{"error":"this is the final hop (3 of 3); answer with what you have."}]]]]')
   const hops = systems.flatMap((system) => /This is [^:,]*hop[^:,]*/.exec(system)?.[0] ?? [])
-  assert.deepEqual([...new Set(hops)], ['This is hop 1 of at most 2', 'This is the final hop (2 of 2)'])
-  assert.equal(await conversations('d'), 0, 'the fourth server was not asked')
+  const expected = ['This is hop 1 of at most 3', 'This is hop 2 of at most 3', 'This is the final hop (3 of 3)']
+  assert.deepEqual([...new Set(hops)], expected)
+  assert.deepEqual(await Promise.all(names.map(conversations)), [1, 1, 1, 1], 'each was called once')
 })
 
 test('[M21] [D1] the server in the middle starts again while the last one asks, and the answer gets there', async () => {
-  const before = await Promise.all([conversations('b'), conversations('c')])
+  const before = await Promise.all(names.map(conversations))
   const { run } = await request<{ run: RunResult }>('/conversations', { agent: 'relay', prompt: 'please ask' })
   assert.equal(run.status, 'waiting', JSON.stringify(run))
   const [open1] = run.interruptions as readonly Interruption[]
@@ -102,6 +104,10 @@ test('[M21] [D1] the server in the middle starts again while the last one asks, 
     ({ status }) => status !== 'running' && status !== 'waiting',
   )
   assert.match(ended.result.text, /the blue one/)
-  const now = await Promise.all([conversations('b'), conversations('c')])
-  assert.deepEqual(now, [(before[0] ?? 0) + 1, (before[1] ?? 0) + 1], 'each was called once')
+  const now = await Promise.all(names.map(conversations))
+  assert.deepEqual(
+    now,
+    before.map((count) => count + 1),
+    'each was called once',
+  )
 })

@@ -6,7 +6,7 @@ import { defineTool } from '@witan/core'
 import { call, type ScriptedAnswer } from '@witan/core/testing'
 import type { AgentInput } from '@witan/protocol'
 import { z } from 'zod'
-import { type AgentDraft, createStage, type Stage } from '../../support/stage.ts'
+import { type AgentDraft, createStage, settle, type Stage } from '../../support/stage.ts'
 import { canary, encodings, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { createRecorder, recorded, type Recorder } from '../support/recorder.ts'
@@ -82,9 +82,12 @@ async function playFull(
   const [asked] = (await stage.runtime.listInterruptions()).items
   ledger.claim('nobody was asked', asked !== undefined)
   await stage.runtime.answerInterruption(asked?.id ?? '', { answer: said })
-  await stage.runtime.readEvents(`chats/${number}`)
-  const conversation = await stage.runtime.getConversation(`chats/${number}`)
-  ledger.claim('the run did not end', conversation.activeRunId === null)
+  let { activeRunId } = await stage.runtime.getConversation(`chats/${number}`)
+  for (let round = 0; round < 200 && activeRunId !== null; round += 1) {
+    await settle(5)
+    activeRunId = (await stage.runtime.getConversation(`chats/${number}`)).activeRunId
+  }
+  ledger.claim('the run did not end', activeRunId === null)
   const [scan, shows] = [scannerOf([hidden]), scannerOf([open])]
   for (const [sink, text] of await leavingOf(stage, recorder)) {
     ledger.deny('leak', sink, scan(text))
