@@ -31,7 +31,7 @@ for (const binding of bindingNames)
   })
 
 test('the page says how many requirements are seen, and what differs', () => {
-  const page = readFileSync(new URL('../../docs/concepts/a2a-conformance.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/guides/a2a-conformance.md', import.meta.url), 'utf8')
   const count = (level: Level) => requirements.filter((one) => one.level === level).length
   const said = `${count('MUST')} rows that the specification says MUST of, ${count('SHOULD')} SHOULD and ${count('MAY')} MAY`
   assert.ok(page.includes(said), said)

@@ -291,7 +291,9 @@ function base58(bytes: Buffer): string {
   let number = BigInt(`0x${bytes.toString('hex')}`)
   let text = ''
   for (; number > 0n; number /= 58n) text = `${alphabet[Number(number % 58n)]}${text}`
-  return `z${text}`
+  // A leading byte of zero is a digit of its own.
+  const zeros = bytes.findIndex((byte) => byte !== 0)
+  return `z${'1'.repeat(zeros)}${text}`
 }
 
 const contexts = ['https://www.w3.org/ns/credentials/v2', 'https://mentionable.dev/ns/identity/v0.2/context.jsonld']
