@@ -113,7 +113,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 /** The process that writes, or wrote, the entry at this index. */
 export function writingAt({ followed, processes }: Engine, index: number): Writing {
   const { fold } = followed.written[index] as Written
-  const known = processes.get(fold) ?? { fold, log: null, at: fold.loaded, due: [], dueUpTo: fold.loaded - 1 }
+  const known = processes.get(fold) ?? { fold, log: null, at: fold.copied, due: [], dueUpTo: fold.copied - 1 }
   processes.set(fold, known)
   return known
 }

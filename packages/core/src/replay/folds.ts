@@ -8,8 +8,8 @@ export type ModelEntry = Entry & { readonly kind: 'model' }
 export interface Fold {
   /** The indices of the entries. */
   readonly order: number[]
-  /** How many of them stood when its process loaded the log. */
-  readonly loaded: number
+  /** How many of them a fork copied: they stand before it begins. */
+  readonly copied: number
   /** The model calls of agents, by the number of entries that were folded before their requests. */
   readonly requests: Map<number, ModelEntry[]>
 }
@@ -28,39 +28,52 @@ export interface Written {
   readonly place: number
 }
 
-/** Which fold wrote each entry, by its index. Null if the log would have to be folded too often. */
+/**
+ * Which fold wrote each entry, by its index. Null if the log would have to be folded too often. A process that loaded the log goes on with the
+ * fold of one that wrote no more by then: both have folded the same.
+ */
 export function foldsOf(entries: readonly Entry[], copied: number): readonly Written[] | null {
-  const byName = new Map<string, OpenFold>()
-  const byWriter = new Map<string, OpenFold>()
-  const wrote: (Written & { readonly fold: OpenFold })[] = []
-  const named = (name: string, from: number) => {
-    const known = byName.get(name)
-    if (known !== undefined) return known
-    const order = Array.from({ length: from }, (_, index) => index)
-    const fold = { order, loaded: from, requests: new Map(), read: from }
-    byName.set(name, fold)
-    return fold
-  }
-  const home = named('', copied)
-  for (const [index, entry] of entries.entries()) {
-    if (index < copied) {
-      wrote.push({ fold: home, place: index })
-      continue
+  const names = namesOf(entries)
+  const last = new Map<string, number>()
+  for (let index = copied; index < names.length; index += 1) last.set(names[index] as string, index)
+  const home = begun(copied)
+  const folds = new Map([['', home]])
+  const wrote: Written[] = home.order.map((index) => ({ fold: home, place: index }))
+  let count = 1
+  for (const [index, entry] of [...entries.entries()].slice(copied)) {
+    const name = names[index] as string
+    const upTo = Math.min(entry.view?.upTo ?? 0, index)
+    let fold = folds.get(name)
+    if (fold === undefined) {
+      const left = [...folds].find(([of, { read }]) => read <= upTo && (last.get(of) ?? -1) < upTo)
+      if (left === undefined) count += 1
+      else folds.delete(left[0])
+      if (count > 2 && count * entries.length > mostFolded) return null
+      fold = left?.[1] ?? begun(copied)
+      folds.set(name, fold)
     }
-    const { view = {}, job, epoch } = entry
-    const upTo = Math.min(view.upTo ?? 0, index)
-    const writer = `${job}/${epoch}`
-    const before = epoch > 0 ? byWriter.get(writer) : undefined
-    const fold = view.by === undefined ? (before ?? home) : named(view.by, Math.max(upTo, copied))
-    if (byName.size * entries.length > mostFolded && byName.size > 2) return null
-    if (epoch > 0) byWriter.set(writer, fold)
     readOthers(fold, wrote, isProposed(entry) ? index : upTo)
     if (isOutcome(entry)) addRequest(fold, entry)
     wrote.push({ fold, place: fold.order.length })
     fold.order.push(index)
   }
-  sortRequests(byName.values(), entries)
+  sortRequests(new Set(wrote.map(({ fold }) => fold)), entries)
   return wrote
+}
+
+/** The name of the fold that wrote each entry. */
+function namesOf(entries: readonly Entry[]): readonly string[] {
+  const byWriter = new Map<string, string>()
+  return entries.map(({ view, job, epoch }) => {
+    const writer = `${job}/${epoch}`
+    const name = view?.by ?? (epoch > 0 ? byWriter.get(writer) : undefined) ?? ''
+    if (epoch > 0) byWriter.set(writer, name)
+    return name
+  })
+}
+
+function begun(copied: number): OpenFold {
+  return { copied, order: Array.from({ length: copied }, (_, index) => index), requests: new Map(), read: copied }
 }
 
 function readOthers(fold: OpenFold, wrote: readonly Written[], upTo: number): void {
