@@ -2,23 +2,15 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { createServer } from 'node:net'
+import { freePort } from '../../test/support/free-port.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const bin = here('../../packages/cli/bin/witan.js')
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 describe('two servers and an agent of other software', () => {
   let folder = ''

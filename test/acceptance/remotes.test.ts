@@ -1,24 +1,15 @@
 /** Two servers: an agent of one calls an agent of the other, which is found by its address, and is let in by a token that the first has signed. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { call, lastUserMessage, type Rule, scriptedModel } from '@witan/core/testing'
 import type { AgentInput, AnyEvent, Interruption, RunResult } from '@witan/protocol'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import { freePort } from '../support/free-port.ts'
 
 const ports = await Promise.all([0, 1].map(freePort))
 const resolve = { 'a.test': `http://127.0.0.1:${ports[0]}`, 'b.test': `http://127.0.0.1:${ports[1]}` }
 const systems: string[] = []
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 const rules: Record<string, Rule> = {
   desk: (request, turn) => {

@@ -1,7 +1,5 @@
 /** Two servers that share budgets, one that shares none, and a played agent: what goes out with a call, what it lowers, and what comes back. */
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { call, lastUserMessage, type Rule, scriptedModel } from '@witan/core/testing'
 import type { AgentInput, AnyEvent, RunResult } from '@witan/protocol'
@@ -10,14 +8,7 @@ import { playedRemote } from '../support/played-remote.ts'
 import { type PlayedServer, servePlayed } from '../support/played-server.ts'
 import { type A2aTask, message } from './support/a2a.ts'
 import { createRemoteServer, type RemoteServer } from './support/remote-server.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
-}
+import { freePort } from '../support/free-port.ts'
 
 /** Asks the tool that its message names, as often as it says, and then tells what it has read. */
 const desk: Rule = (request, turn) => {

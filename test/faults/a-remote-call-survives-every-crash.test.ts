@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createRemoteCaller } from '@witan/core/tooling'
 import { memoryStore, postgresStore, sqliteStore, type Store } from '@witan/core'
 import { call, lastUserMessage } from '@witan/core/testing'
 import type { Interruption } from '@witan/protocol'
 import { emptySchema } from '../postgres/support/stores.ts'
 import { fakeClock, type FakeClock } from '../support/clock.ts'
 import { type CrashMoment, crashingStore } from '../support/crashing-store.ts'
-import { playedRemote, type PlayedRemote } from '../support/played-remote.ts'
+import { callerOf, playedRemote, type PlayedRemote } from '../support/played-remote.ts'
 import { outliving } from '../support/reopen.ts'
 import { createStage, settle, type Stage } from '../support/stage.ts'
 
@@ -69,7 +68,6 @@ function staged(
   store: Store,
   { remote, isIdempotent }: { readonly remote: PlayedRemote; readonly isIdempotent: boolean },
 ): Stage {
-  const endpoint = { url: 'http://b.test/', binding: 'JSONRPC', tenant: null, isStreaming: true, isIdempotent } as const
   const realTime = {
     now: () => Date.now(),
     after(ms: number, run: () => void) {
@@ -77,18 +75,7 @@ function staged(
       return () => clearTimeout(timer)
     },
   }
-  const remotes = createRemoteCaller(
-    {
-      find: async () => ({ ok: true, endpoint, notice: null }),
-      sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-      sharesBudget: () => false,
-      passesIssuers: () => false,
-      newId: () => 'read',
-      clock: clock ?? realTime,
-      fetch: remote.fetch,
-    },
-    (error) => assert.fail(String(error)),
-  )
+  const remotes = callerOf(remote, { clock: clock ?? realTime, isIdempotent })
   return createStage({
     agents: [{ id: 'desk', remotes: [{ name: 'docs', address: '@docs@b.test', description: 'Knows.' }] }],
     plays: {

@@ -4,12 +4,11 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRemoteCaller } from '@witan/core/tooling'
 import { memoryStore, type Store } from '@witan/core'
 import { call, lastUserMessage } from '@witan/core/testing'
 import { fakeClock, type FakeClock } from '../support/clock.ts'
 import { crashingStore } from '../support/crashing-store.ts'
-import { playedRemote, type PlayedRemote, type Turn } from '../support/played-remote.ts'
+import { callerOf, playedRemote, type PlayedRemote, type Turn } from '../support/played-remote.ts'
 import { outliving } from '../support/reopen.ts'
 import { createStage, settle, type Stage } from '../support/stage.ts'
 
@@ -34,19 +33,7 @@ const asksNoMore: Turn = ({ metadata }) => {
 
 function staged(store: Store, clock: FakeClock, of: { remote: PlayedRemote; isIdempotent: boolean }): Stage {
   const { remote, isIdempotent } = of
-  const endpoint = { url: 'http://b.test/', binding: 'JSONRPC', tenant: null, isStreaming: true, isIdempotent } as const
-  const remotes = createRemoteCaller(
-    {
-      find: async () => ({ ok: true, endpoint, notice: null }),
-      sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-      sharesBudget: () => false,
-      passesIssuers: () => false,
-      newId: () => 'read',
-      clock,
-      fetch: remote.fetch,
-    },
-    (error) => assert.fail(String(error)),
-  )
+  const remotes = callerOf(remote, { clock, isIdempotent })
   return createStage({
     agents: [{ id: 'desk', remotes: [{ name: 'docs', address: '@docs@b.test', description: 'Knows.' }] }],
     plays: {

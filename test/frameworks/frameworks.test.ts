@@ -1,13 +1,12 @@
 /** Agents of other frameworks as remotes: each is called by the URL of its card, and what it asks is answered on the same task. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, type Runtime } from '@witan/core'
 import { call, lastUserMessage, scriptedModel, toolResults } from '@witan/core/testing'
+import { freePort } from '../support/free-port.ts'
 
 interface Row {
   readonly name: string
@@ -48,14 +47,6 @@ const rows: readonly Row[] = [
 
 const given = process.env['WITAN_FRAMEWORK_PYTHONS'] ?? assert.fail('npm run test:frameworks names the interpreters')
 const pythons: Readonly<Record<string, string>> = JSON.parse(given)
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((done) => server.once('listening', done))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
-}
 
 interface Started {
   readonly port: number

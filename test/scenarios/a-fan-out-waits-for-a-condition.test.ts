@@ -6,9 +6,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Store } from '@witan/core'
 import { call } from '@witan/core/testing'
-import { createRemoteCaller } from '@witan/core/tooling'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
-import { playedRemote, type PlayedRemote, type Turn } from '../support/played-remote.ts'
+import { callerOf, playedRemote, type PlayedRemote, type Turn } from '../support/played-remote.ts'
 import { outliving } from '../support/reopen.ts'
 import { createStage, settle, type Stage } from '../support/stage.ts'
 
@@ -43,28 +42,17 @@ function played(): Played {
 /** A process that works on the store, with an agent that has two calls at once at most. */
 function staged(play: Played): Stage {
   const { remote, clock, store } = play
-  const endpoint = { url: 'http://b.test/', binding: 'JSONRPC', tenant: null, isStreaming: true } as const
   let out = 0
-  const remotes = createRemoteCaller(
-    {
-      find: async () => ({ ok: true, endpoint: { ...endpoint, isIdempotent: true }, notice: null }),
-      sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
-      sharesBudget: () => false,
-      passesIssuers: () => false,
-      newId: () => 'read',
-      clock,
-      async fetch(url, options) {
-        const { method, params } = JSON.parse(options.body ?? '{}')
-        if (method === 'CancelTask') play.cancelled.push(params.id)
-        out += 1
-        play.most = Math.max(play.most, out)
-        await settle(2)
-        out -= 1
-        return remote.fetch(url, options)
-      },
-    },
-    (error) => assert.fail(String(error)),
-  )
+  const fetch: PlayedRemote['fetch'] = async (url, options) => {
+    const { method, params } = JSON.parse(options.body ?? '{}')
+    if (method === 'CancelTask') play.cancelled.push(params.id)
+    out += 1
+    play.most = Math.max(play.most, out)
+    await settle(2)
+    out -= 1
+    return remote.fetch(url, options)
+  }
+  const remotes = callerOf({ fetch }, { clock, isIdempotent: true })
   const agents = places.map((name) => ({ name, address: `@${name}@b.test`, description: `Knows ${name}.` }))
   return createStage({
     agents: [{ id: 'desk', remotes: agents, limits: { maxParallel: 2 }, interruptionExpiresInSeconds: 3600 }],

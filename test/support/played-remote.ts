@@ -1,5 +1,6 @@
 /** An A2A server that is played in this process: it keeps its tasks while the processes that call it die. */
-import type { RemoteServices } from '@witan/core/tooling'
+import assert from 'node:assert/strict'
+import { createRemoteCaller, type RemoteServices } from '@witan/core/tooling'
 
 type Fetch = RemoteServices['fetch']
 
@@ -114,4 +115,22 @@ function wireOf({ id, contextId, state, said, answer, usage }: PlayedTask): obje
   const metadata = usage === undefined ? {} : { metadata: { witan: { usage } } }
   const artifacts = answer.length === 0 ? [] : [{ artifactId: 'answer', parts: answer }]
   return { id, contextId, status, artifacts, ...metadata }
+}
+
+/** What calls the agents of a played server, at any address. A fault of the caller's own fails the test. */
+export function callerOf(
+  { fetch }: Pick<PlayedRemote, 'fetch'>,
+  { clock, isIdempotent }: { readonly clock: RemoteServices['clock']; readonly isIdempotent: boolean },
+): ReturnType<typeof createRemoteCaller> {
+  const endpoint = { url: 'http://b.test/', binding: 'JSONRPC', tenant: null, isStreaming: true, isIdempotent } as const
+  const services: Parameters<typeof createRemoteCaller>[0] = {
+    find: async () => ({ ok: true, endpoint, notice: null }),
+    sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
+    sharesBudget: () => false,
+    passesIssuers: () => false,
+    newId: () => 'read',
+    clock,
+    fetch,
+  }
+  return createRemoteCaller(services, (error) => assert.fail(String(error)))
 }

@@ -13,7 +13,7 @@ interface Remote {
   readonly bearerEnv?: string
 }
 
-/** So many remotes are looked for. */
+/** The most remotes that are looked for. */
 const mostAsked = 50
 
 /** The remotes of the configuration's agents, each looked for once, and the name of this server towards others. */
