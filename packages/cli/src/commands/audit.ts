@@ -13,10 +13,10 @@ import { oneLine } from '../tree/width.ts'
 /** The command about the audit. */
 export const auditCommand: Command = {
   name: 'audit',
-  summary: 'Print who changed an agent, a protocol or an API key, and when, the latest first.',
+  summary: 'Print who changed an agent, a protocol or a key, and when, the latest first.',
   options: {
     kind: { value: 'KIND', help: `Only changes of one kind: ${auditKinds.join(', ')}.` },
-    name: { value: 'NAME', help: 'Only changes of this agent, key, protocol or database.' },
+    name: { value: 'NAME', help: 'Only changes of this agent, key, protocol, database or remote.' },
     by: { value: 'PRINCIPAL', help: 'Only changes by this principal, such as user:anna.' },
     limit: { value: 'N', help: 'At most N lines; default 200.' },
     ...jsonOption,

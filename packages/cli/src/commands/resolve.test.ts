@@ -44,6 +44,18 @@ describe('an agent on another server', () => {
       (await witan(['resolve', 'docs@b.test', '--trust', '--json', '--config', file], { folder })).out,
     )
     assert.equal(told.trusted, told.signedBy[0])
+    const audit = await witan(['audit', '--kind', 'remote-key', '--json', '--config', file], { folder })
+    assert.deepEqual(
+      audit.out
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+        .map(({ id: _, at: __, ...rest }) => rest),
+      ['change', 'create'].map((action) => ({
+        ...{ by: 'user:local', via: 'local', kind: 'remote-key', name: '@docs@b.test', action },
+        ...{ before: null, after: null },
+      })),
+    )
     const refused = await witan(['resolve', 'docs@b.test', '--trust', '--db', 'No Name', '--config', file], { folder })
     assert.deepEqual([refused.code, refused.out], [2, ''])
     const memory = await witan(['resolve', 'docs@b.test', '--trust'], {

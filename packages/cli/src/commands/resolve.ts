@@ -1,5 +1,13 @@
 /** `witan resolve`: finds an agent on another server by its address or its card, and prints each step of the way. */
-import { createSafeFetch, type DiscoveryStep, keepKey, resolveAddress, resolveCard } from '@witan/core/tooling'
+import { localPrincipal } from '@witan/core'
+import {
+  changedBy,
+  createSafeFetch,
+  type DiscoveryStep,
+  keepKey,
+  resolveAddress,
+  resolveCard,
+} from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { databaseNamePattern } from '@witan/protocol/keys'
 import { readAddress } from '@witan/protocol/names'
@@ -127,7 +135,10 @@ async function trust(
       hint,
     })
   }
-  await withStore(config, 'do this', (store) => keepKey(store, database, { remote, thumbprint, at: store.now() }))
+  await withStore(config, 'do this', (store) => {
+    const changed = changedBy(localPrincipal, store.now())
+    return keepKey(store, database, { remote, thumbprint, changed })
+  })
   return thumbprint
 }
 

@@ -1,5 +1,8 @@
 /** The Ed25519 keys of this server: the newest one signs, and the one before it stays published for a day after a rotation. */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { ChangeVia } from '@witan/protocol/keys'
+import { changedBy } from '../identity/changed.ts'
+import { localPrincipal } from '../identity/principal.ts'
 import { addSigningKey, dropSigningKey, listSigningKeys, type SigningKeyRow } from '../store/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 
@@ -62,7 +65,7 @@ export function createOwnKeys(store: KeyStore): OwnKeys {
     },
     async rotate() {
       const before = await listSigningKeys(store)
-      await addNext(store, before)
+      await addNext(store, before, 'local')
       const after = await listSigningKeys(store)
       for (const { id } of expired(after, store.now())) await dropSigningKey(store, id)
       return read()
@@ -73,22 +76,24 @@ export function createOwnKeys(store: KeyStore): OwnKeys {
 async function readOrMake(store: KeyStore): Promise<readonly OwnKey[]> {
   const rows = await listSigningKeys(store)
   if (rows.length > 0) return published(rows, store.now())
-  await addNext(store, rows)
+  await addNext(store, rows, 'code')
   return published(await listSigningKeys(store), store.now())
 }
 
 /** Adds a key after these. If another process was faster, its key is as good. */
-async function addNext(store: KeyStore, [latest]: readonly SigningKeyRow[]): Promise<void> {
+async function addNext(store: KeyStore, [latest]: readonly SigningKeyRow[], via: ChangeVia): Promise<void> {
+  const changed = changedBy({ ...localPrincipal, via }, store.now())
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const { x } = publicKey.export({ format: 'jwk' })
   if (x === undefined) throw new Error('an Ed25519 key has no x')
-  await addSigningKey(store, {
+  const row = {
     id: String(Number(latest?.id ?? 0) + 1),
     thumbprint: thumbprintOf(x),
     privateKey: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
     publicKey: x,
-    createdAt: Math.trunc(store.now()),
-  })
+    createdAt: changed.at,
+  }
+  await addSigningKey(store, row, changed)
 }
 
 /** The keys that count, from the latest back: each ends a day after the next one was made. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { RemoteAgent } from '@witan/protocol/entries'
 import { WitanError } from '@witan/protocol'
+import { auditTable } from '../store/audit.ts'
 import { keptKeyOf } from '../store/remote-keys.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import { createOwnKeys, type OwnKey } from './own-keys.ts'
@@ -61,7 +62,7 @@ test('a card says where its agent answers, and what its server does', async () =
 })
 
 test('[Mb14] the key that signed first is kept, and only a card that it has signed too brings another', async () => {
-  const { look, kept } = await staged()
+  const { look, kept, store } = await staged()
   assert.equal(await look([]), 'REMOTE_UNSIGNED')
   assert.equal(await kept(), null)
   assert.equal(await look([first]), 'found')
@@ -73,6 +74,11 @@ test('[Mb14] the key that signed first is kept, and only a card that it has sign
   assert.equal(await kept(), second.kid)
   assert.equal(await look([second]), 'found')
   assert.equal(await look([first]), 'REMOTE_KEY_CHANGED')
+  const records = await store.listRecords('default', auditTable, { limit: 9, after: null })
+  assert.deepEqual(
+    records.map(({ kind, name, action, via }) => [kind, name, action, via]),
+    ['change', 'create'].map((action) => ['remote-key', url, action, 'code']),
+  )
 })
 
 test('[Mb14] a key that is pinned must have signed, whatever was kept', async () => {

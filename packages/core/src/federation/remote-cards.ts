@@ -2,6 +2,8 @@
 import { isWitanError } from '@witan/protocol'
 import type { RemoteAgent } from '@witan/protocol/entries'
 import { readAddress } from '@witan/protocol/names'
+import { changedBy } from '../identity/changed.ts'
+import { localPrincipal } from '../identity/principal.ts'
 import { remoteOf } from '../agent/remote-agent.ts'
 import { keepKey, keptKeyOf } from '../store/remote-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -70,7 +72,7 @@ async function fetchCard({ address, card }: RemoteAgent, { fetch }: CardOptions)
 async function checkSigner(
   edge: RemoteAgent,
   { signedBy }: Card,
-  { store, database, now }: CardOptions & { readonly database: string },
+  { store, database }: CardOptions & { readonly database: string },
 ): Promise<(Found & { readonly ok: false }) | null> {
   const remote = remoteOf(edge)
   const kept = await keptKeyOf(store, database, remote)
@@ -83,7 +85,10 @@ async function checkSigner(
   }
   const [newest] = signedBy
   // A card that the kept key has signed too may bring a new one: that stands first.
-  if (newest !== undefined && newest !== kept) await keepKey(store, database, { remote, thumbprint: newest, at: now() })
+  if (newest !== undefined && newest !== kept) {
+    const changed = changedBy({ ...localPrincipal, via: 'code' }, store.now())
+    await keepKey(store, database, { remote, thumbprint: newest, changed })
+  }
   return null
 }
 

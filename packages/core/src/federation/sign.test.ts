@@ -114,6 +114,22 @@ describe('the keys of a server', () => {
     assert.ok(!all.some(({ kid }) => kid === old?.kid))
   })
 
+  test('stand in the audit: the first by the program, each other one by whom it was made', async () => {
+    const runtime = createRuntime()
+    await runtime.signingKeys.list()
+    const [newest] = await runtime.signingKeys.rotate()
+    const { items } = await runtime.audit({ kind: 'signing-key' })
+    assert.deepEqual(
+      items.map(({ by, via, action }) => [by, via, action]),
+      [
+        ['user:local', 'local', 'create'],
+        ['user:local', 'code', 'create'],
+      ],
+    )
+    assert.equal(items[0]?.name, newest?.kid)
+    await runtime.close()
+  })
+
   test('are the same each time that a runtime is asked', async () => {
     const runtime = createRuntime()
     const [key] = await runtime.signingKeys.list()

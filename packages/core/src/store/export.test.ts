@@ -14,7 +14,8 @@ import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
 import { memoryStore } from './drivers/memory.ts'
 import { sqliteStore } from './drivers/sqlite.ts'
 import { readExport } from '../conversation/read-export.ts'
-import { exportStore, importInto } from './export.ts'
+import { auditTable } from './audit.ts'
+import { type ExportItem, exportStore, importInto } from './export.ts'
 import { exportText } from './export-lines.ts'
 import { type KeyRow, putKey, useKeys } from './keys.ts'
 import type { Store } from './store.ts'
@@ -218,6 +219,33 @@ test('an import that was broken off is made whole by the same import again', asy
   await assert.rejects(put(weak, text), /disk is full/)
   assert.equal(await put(second, text), 37, 'the agent that was begun is finished')
   assert.equal(await textOf(second), text)
+})
+
+test('an import stands in the audit with the first item that is new, and not without one', async () => {
+  const from = memoryStore()
+  await fill(from)
+  const lines = (await textOf(from)).split('\n')
+  const items: ExportItem[] = []
+  for await (const item of readExport(ReadableStream.from(lines))) items.push(item)
+  const kindsIn = new Set(items.map(({ kind }) => kind))
+  assert.deepEqual([...kindsIn].sort(), ['agent', 'conversation', 'key'])
+  for (const kind of kindsIn) {
+    const [one] = items.filter((item) => item.kind === kind)
+    assert.ok(one)
+    const to = memoryStore()
+    const audited = async () => (await to.listRecords(one.database, auditTable, { limit: 9, after: null })).length
+    const full = async () => {
+      throw new WitanError('STORE_UNAVAILABLE', 'The disk is full.')
+    }
+    const addRecord: Store['addRecord'] = (database, one, beside) =>
+      one.table === auditTable ? to.addRecord(database, one, beside) : full()
+    const take = importInto({ ...to, addRecord, changeAgents: full, putSnapshot: full })
+    await assert.rejects(take(one), /disk is full/)
+    assert.equal(await audited(), 0, kind)
+    const takeAll = importInto(to)
+    for (const item of items) if (item.database === one.database) await takeAll(item)
+    assert.equal(await audited(), 1, kind)
+  }
 })
 
 test('an export is whole although conversations are deleted while it reads', async (context) => {

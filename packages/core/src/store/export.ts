@@ -9,6 +9,7 @@ import { arrivedJob, isLive } from './job-change.ts'
 import { type MovingLine, type MovingOf, movingRows, movingVersion } from './export-lines.ts'
 import { findKeys, type KeyRow, listKeys, putKey } from './keys.ts'
 import { opened } from './open-snapshot.ts'
+import type { Addition } from './record.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from './store.ts'
 
 /**
@@ -216,7 +217,7 @@ function json(value: unknown): unknown {
 
 /**
  * Begins an import by this principal; the result stores one item. A conversation is stored atomically. False if the same is stored
- * already; throws `NAME_TAKEN` if something else is. The audit of a database gets one record, before the first item that is new there:
+ * already; throws `NAME_TAKEN` if something else is. The audit of a database gets one record, with the first item that is new there:
  * nothing in a file says who changed what.
  */
 export function importInto(
@@ -231,10 +232,9 @@ export function importInto(
     const standing = await standingOf(store, item, known)
     if (standing === 'same') return false
     if (standing === 'other') throw takenError(item)
-    if (!begun.has(database))
-      await store.addRecord(database, auditOf(changed, { kind: 'database', name: database, action: 'import' }))
+    const noted = auditOf(changed, { kind: 'database', name: database, action: 'import' })
+    await importItem(store, item, { changed, known, beside: begun.has(database) ? [] : [noted] })
     begun.add(database)
-    await importItem(store, item, { changed, known })
     return true
   }
 }
@@ -242,6 +242,8 @@ export function importInto(
 interface Import {
   readonly changed: Changed
   readonly known: Known
+  /** What is stored with the first write of the item. */
+  readonly beside: readonly Addition[]
 }
 
 async function importItem(store: Store, item: ExportItem, of: Import): Promise<void> {
@@ -249,20 +251,22 @@ async function importItem(store: Store, item: ExportItem, of: Import): Promise<v
   else if (item.kind === 'runtime') throw forReplayError()
   else if (item.kind === 'key') {
     const key = { ...item.key, database: item.database }
-    if (!(await putKey(store, key))) throw takenError(item)
+    if (!(await putKey(store, key, of.beside))) throw takenError(item)
     ;(await of.known.keys(item.database)).set(key.id, key)
-  } else if (!(await store.putSnapshot(item.database, item.snapshot))) throw takenError(item)
+  } else if (!(await store.putSnapshot(item.database, item.snapshot, of.beside))) throw takenError(item)
 }
 
 async function importAgent(
   store: Store,
   { database, id, current, revisions }: MovingOf<'agent'>,
-  { changed, known }: Import,
+  { changed, known, beside }: Import,
 ): Promise<void> {
   const there = await known.agents(database)
   let last = there.get(id) ?? 0
+  let left = beside
   const change = async (row: AgentRow | null) => {
-    const isDone = await store.changeAgents(database, [{ id, ifRevision: last, row }])
+    const isDone = await store.changeAgents(database, [{ id, ifRevision: last, row }], left)
+    if (isDone) left = []
     if (isDone && row !== null) there.set(id, row.revision)
     else if (isDone) there.delete(id)
     if (isDone) return

@@ -1,4 +1,6 @@
 /** The keys of agents on other servers: the one that signed an agent's card first is kept, and only it may bring another [Mb14]. */
+import type { Changed } from '../identity/changed.ts'
+import { auditOf } from './audit.ts'
 import { addition, defineRecord, type Records } from './record.ts'
 
 /**
@@ -22,12 +24,14 @@ export async function keptKeyOf(store: Readable, database: string, remote: strin
   return row?.thumbprint ?? null
 }
 
-/** Keeps a key in place of the one before. If another process keeps one at the same time, one of both stays. */
+/** Keeps a key in place of the one before, and says so in the audit. If another process keeps one at the same time, one of both stays. */
 export async function keepKey(
   store: Writable,
   database: string,
-  { remote, thumbprint, at }: { readonly remote: string; readonly thumbprint: string; readonly at: number },
+  { remote, thumbprint, changed }: { readonly remote: string; readonly thumbprint: string; readonly changed: Changed },
 ): Promise<void> {
-  await store.deleteRecord(database, { table: remoteKeyTable, id: remote })
-  await store.addRecord(database, addition(remoteKeyTable, { id: remote, remote, thumbprint, keptAt: at }))
+  const row = addition(remoteKeyTable, { id: remote, remote, thumbprint, keptAt: changed.at })
+  const noted = (action: 'create' | 'change') => auditOf(changed, { kind: 'remote-key', name: remote, action })
+  const isReplaced = await store.deleteRecord(database, { table: remoteKeyTable, id: remote }, [row, noted('change')])
+  if (!isReplaced) await store.addRecord(database, row, [noted('create')])
 }

@@ -1,4 +1,6 @@
 /** The keys that a server signs with. Every process of a store signs with the same ones, and no export carries them. */
+import type { Changed } from '../identity/changed.ts'
+import { auditOf } from './audit.ts'
 import { defineRecord, type RecordRow, type Records, addition } from './record.ts'
 
 /**
@@ -25,9 +27,14 @@ export function listSigningKeys(store: Pick<Records, 'listRecords'>): Promise<re
   return store.listRecords(database, signingKeyTable, { limit: mostKeys, after: null })
 }
 
-/** Adds a key. False if another process has added one with this number. */
-export function addSigningKey(store: Pick<Records, 'addRecord'>, row: SigningKeyRow): Promise<boolean> {
-  return store.addRecord(database, addition(signingKeyTable, row))
+/** Adds a key, and says so in the audit. False if another process has added one with this number. */
+export function addSigningKey(
+  store: Pick<Records, 'addRecord'>,
+  row: SigningKeyRow,
+  changed: Changed,
+): Promise<boolean> {
+  const made = auditOf(changed, { kind: 'signing-key', name: row.thumbprint, action: 'create' })
+  return store.addRecord(database, addition(signingKeyTable, row), [made])
 }
 
 /** Deletes a key that counts no more. */

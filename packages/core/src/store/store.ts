@@ -366,9 +366,9 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   /**
    * Stores a conversation that `readSnapshot` returned, atomically. Its live jobs get no owner; those that are not parked can be claimed
    * at once. False if its id, or the id of one of its jobs or interruptions, is taken. Throws `BODY_INVALID` if its parts do not
-   * belong together.
+   * belong together. The records beside it have new ids, and are stored with it.
    */
-  putSnapshot(database: string, snapshot: ConversationSnapshot): Promise<boolean>
+  putSnapshot(database: string, snapshot: ConversationSnapshot, beside?: readonly Addition[]): Promise<boolean>
 
   /**
    * Notifies a listener of changes by other processes, until the returned function is called. With several listeners, a store may

@@ -5,6 +5,7 @@ import { arriving } from '../snapshot.ts'
 import { indexArtifact } from './memory-artifacts.ts'
 import { contentOf, putContents, usesOf } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
+import { addRecords } from './memory-records.ts'
 import { noteRest } from './memory-rest.ts'
 import { usageOfSnapshot } from '../usage-count.ts'
 import {
@@ -33,7 +34,7 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
         .sort(),
     openSnapshot: async (database, id) => open(access, database, id),
     readSnapshot: async (database, id) => collectedIfThere(open(access, database, id)),
-    async putSnapshot(database, snapshot) {
+    async putSnapshot(database, snapshot, beside = []) {
       const { row, entries, jobs, interruptions, contents = [], participants } = await arriving(database, snapshot)
       const used = await usageOfSnapshot({ id: row.id, entries, jobs })
       const tables = tablesOf(memory, database)
@@ -56,6 +57,7 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
       tables.usage.adopt(used)
+      addRecords(memory, database, beside)
       noteRest(memory, kept)
       const at = { database, conversation: row.id }
       if (over !== null) notifyOthers(access, (listener) => listener.gone(at))

@@ -4,6 +4,7 @@ import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import { collectedIfThere, rowsOf } from '../open-snapshot.ts'
+import type { Addition } from '../record.ts'
 import { boundedRows, readBound as bound } from '../row-page.ts'
 import { contentSql } from '../sql/contents.ts'
 import type { ConversationSnapshot, OpenSnapshot, Store } from '../store.ts'
@@ -18,6 +19,7 @@ import { type DraftRow, writeDraft } from './sqlite-draft.ts'
 import { insertJob, nextKey } from './sqlite-job-rows.ts'
 import { conversationRow, interruptionRow, jobOfTuple, jsonText, optionalText, type Tuple } from './sqlite-rows.ts'
 import { addParticipant, participantsOf } from './sqlite-participant-rows.ts'
+import { addRecords } from './sqlite-records.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 import { removeConversation } from './sqlite-unlinked.ts'
 import { addParts } from './sqlite-usage.ts'
@@ -31,8 +33,8 @@ export function snapshotMethods(session: SqliteSession): SnapshotMethods {
     listDatabases: () => session.read(({ all }) => all(logSql.listDatabases).map(({ database }) => database as string)),
     openSnapshot: (database, id) => open(session, database, id),
     readSnapshot: async (database, id) => collectedIfThere(await open(session, database, id)),
-    async putSnapshot(database, snapshot) {
-      return put(session, await arriving(database, snapshot))
+    async putSnapshot(database, snapshot, beside = []) {
+      return put(session, await arriving(database, snapshot), beside)
     },
     checkWritable: () => session.write((connection, { usage }) => tryToWrite(connection, usage, session.now())),
   }
@@ -114,7 +116,11 @@ function tryToWrite(connection: SqliteConnection, usage: WaitingUsage, now: numb
 }
 
 /** Stores a conversation as a draft, its content first. An expired conversation with this id is deleted before. False if a live one is there. */
-async function put(session: SqliteSession, snapshot: ConversationSnapshot): Promise<boolean> {
+async function put(
+  session: SqliteSession,
+  snapshot: ConversationSnapshot,
+  beside: readonly Addition[],
+): Promise<boolean> {
   const { row, entries, jobs, interruptions, contents = [] } = snapshot
   const { database, id } = row
   assertRoom(id, entries)
@@ -133,6 +139,7 @@ async function put(session: SqliteSession, snapshot: ConversationSnapshot): Prom
       tuple(interruptionSql.countInterruptions, number)?.[0] === interruptions.length,
     finish(connection, { usage }, number) {
       createConversation(connection, row, number)
+      addRecords(connection, database, beside)
       usage.addUp(connection)
       usage.arriving.note(connection, number, { database, parts })
       if (parts.length === 1) usage.addUp(connection)

@@ -1,6 +1,7 @@
 /** Conformance of stores: export and import of conversations, and the list of databases. */
 import assert from 'node:assert/strict'
 import { isWitanError } from '@witan/protocol'
+import { auditOf, auditTable } from '../../store/audit.ts'
 import { collected } from '../../store/open-snapshot.ts'
 import type { ConversationSnapshot, JobRow, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
@@ -255,6 +256,20 @@ function checkRefusedArrival(check: Check): void {
     }
     assert.equal(await store.putSnapshot(database, free), true)
     assert.equal((await store.getInterruption(database, 'i2'))?.conversation, 'chats/2')
+  })
+
+  check('a conversation arrives with the records beside it, or neither does', async (store) => {
+    await begin(store, { id: 'j1', in: 'chats/1' })
+    const snapshot = structuredClone(await snapshotOf(store, 'chats/1'))
+    const changed = { by: 'user:anna', via: 'import', at: 1 } as const
+    const put = (name: string) =>
+      store.putSnapshot(other, snapshot, [auditOf(changed, { kind: 'database', name, action: 'import' })])
+    assert.deepEqual([await put('first'), await put('second')], [true, false])
+    const records = await store.listRecords(other, auditTable, { limit: 9, after: null })
+    assert.deepEqual(
+      records.map(({ name }) => name),
+      ['first'],
+    )
   })
 
   check('of two arrivals at once one is stored', async (store) => {

@@ -11,6 +11,7 @@ import { jobSql } from '../../sql/postgres/jobs.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import { collectedIfThere, rowsOf } from '../../open-snapshot.ts'
+import type { Addition } from '../../record.ts'
 import { readBound } from '../../row-page.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
@@ -25,6 +26,7 @@ import type { Row, Statement } from './statements.ts'
 import { newMark } from './ids.ts'
 import type { Notifications } from './notify.ts'
 import { participantRow, setParticipants } from './participants.ts'
+import { additionsTo } from './records.ts'
 import { conversationRow, interruptionRow, jobRow, type StoredJob } from './rows.ts'
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
@@ -48,8 +50,8 @@ export function snapshotMethods(session: PostgresSession, notifications: Notific
     },
     openSnapshot: (database, id) => openSnapshot(session, database, id),
     readSnapshot: async (database, id) => collectedIfThere(await openSnapshot(session, database, id)),
-    async putSnapshot(database, snapshot) {
-      const isPut = await putSnapshot(session, database, await arriving(database, snapshot))
+    async putSnapshot(database, snapshot, beside = []) {
+      const isPut = await putSnapshot(session, { database, beside }, await arriving(database, snapshot))
       if (!isPut) return false
       const at = { database, conversation: snapshot.row.id }
       notifications.gone(at)
@@ -161,7 +163,7 @@ async function usageRows(snapshot: Parameters<typeof usageOfSnapshot>[0]): Promi
 
 async function putSnapshot(
   session: PostgresSession,
-  database: string,
+  { database, beside }: { readonly database: string; readonly beside: readonly Addition[] },
   snapshot: ConversationSnapshot,
 ): Promise<boolean> {
   const { row } = snapshot
@@ -183,7 +185,7 @@ async function putSnapshot(
         await pause()
       }
       isUntold = true
-      await conclude(transaction.commit([]), () => {
+      await conclude(transaction.commit(additionsTo(at, beside)), () => {
         isUntold = false
       })
       return true
