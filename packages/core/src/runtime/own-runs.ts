@@ -78,11 +78,20 @@ export interface OwnRuns {
 export function ownRuns(scope: Scope): OwnRuns {
   const { parts, database, principal, ready } = scope
   const { store } = parts
+  /** What was read for a run that this gave: its own, so who owns it needs no second look. */
+  const known = new WeakMap<object, JobRow>()
+  const jobOf = async (run: Pick<OwnRun, 'runId'>): Promise<JobRow> =>
+    known.get(run) ?? (await ownJob(scope, run.runId)).job
+  const give = async (job: JobRow, row: ConversationRow | null): Promise<OwnRun> => {
+    const run = await shown(scope, job, row)
+    known.set(run, job)
+    return run
+  }
   return {
     async get(id) {
       await ready()
       const { job, row } = await ownJob(scope, id)
-      return shown(scope, job, row)
+      return give(job, row)
     },
     async list({ agent, conversation, live, status, ...page } = {}) {
       await ready()
@@ -92,7 +101,7 @@ export function ownRuns(scope: Scope): OwnRuns {
         ...{ live: live ?? null, status: status ?? null },
       }
       return rowPage(page, (rows) => store.listRunsOf(database, { ...rows, ...wanted }), {
-        item: async (job) => shown(scope, job, await store.getConversation(database, job.conversation)),
+        item: async (job) => give(job, await store.getConversation(database, job.conversation)),
         id: ({ id }) => id,
       })
     },
@@ -108,7 +117,7 @@ export function ownRuns(scope: Scope): OwnRuns {
       await ready()
       const row = await ownConversation(scope, id)
       const job = (await store.listJobs(database, id, { live: true })).find(({ kind }) => kind === 'run')
-      return job === undefined ? null : shown(scope, job, row)
+      return job === undefined ? null : give(job, row)
     },
     async moved({ runId, status }) {
       await ready()
@@ -118,13 +127,12 @@ export function ownRuns(scope: Scope): OwnRuns {
       // A parked run is claimed in a later epoch.
       await parts.tracker.next(waits ? { ...job, epoch: job.epoch + 1 } : job)
     },
-    async history({ runId }) {
+    async history(run) {
       await ready()
-      const { job } = await ownJob(scope, runId)
-      const { conversation, firstSeq } = job
+      const { conversation, firstSeq } = await jobOf(run)
       const messages: OwnMessage[] = []
       const log = entriesOf(store, { database, conversation, after: firstSeq - 1 })
-      for await (const entry of entriesOfRun(log, runId)) messages.push(...said(entry, messages))
+      for await (const entry of entriesOfRun(log, run.runId)) messages.push(...said(entry, messages))
       return messages
     },
     watch(id) {
@@ -132,7 +140,10 @@ export function ownRuns(scope: Scope): OwnRuns {
       const subscription = parts.hub.join(channelOf(database, id), nobody)
       return () => subscription.leave()
     },
-    follow: (run, signal) => follow(scope, run, signal),
+    async *follow(run, signal) {
+      await ready()
+      yield* follow(scope, await jobOf(run), signal)
+    },
   }
 }
 
@@ -208,20 +219,17 @@ function said(entry: Entry, before: readonly OwnMessage[]): readonly OwnMessage[
 
 async function* follow(
   scope: Scope,
-  { runId, conversationId: id }: Pick<OwnRun, 'runId' | 'conversationId'>,
+  { id: runId, conversation: id, firstSeq }: JobRow,
   signal: AbortSignal,
 ): AsyncGenerator<Event, void, void> {
-  const { parts, database, ready } = scope
-  await ready()
-  const { job } = await ownJob(scope, runId)
+  const { parts, database } = scope
   const source = {
     ...{ database, conversation: id, channel: channelOf(database, id), hub: parts.hub },
     open: async () => undefined,
     read: (after: number, limit: number, bound: ReadBound) =>
       parts.store.readEntries(database, id, { after, limit, bound }),
   }
-  const from = job.firstSeq - 1
   const shownTo = (event: Event, entry: Entry): Event => eventFor(scope.principal, event, entry)
-  const events = tail(source, { from, verbose: false, call: null, branch: null, signal, shown: shownTo })
-  for await (const event of events) if (event.rootCallId === runId) yield event
+  const options = { from: firstSeq - 1, verbose: false, call: null, branch: null, signal, shown: shownTo }
+  for await (const event of tail(source, options)) if (event.rootCallId === runId) yield event
 }

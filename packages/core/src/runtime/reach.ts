@@ -16,8 +16,17 @@ export async function reached(
 ): Promise<ConversationRow | null> {
   const row = await parts.store.getConversation(database, id)
   if (row === null) return null
-  if (hasRole(principal, 'admin')) return row
-  return mayDo(principal, deed, await involvementOf(parts.store, principal, row)) ? row : null
+  return (await mayDoTo({ parts, principal }, row, deed)) ? row : null
+}
+
+/** Whether the principal may do this with a conversation. A creator costs no read of its people. */
+async function mayDoTo(
+  { parts, principal }: Pick<Scope, 'parts' | 'principal'>,
+  row: ConversationRow,
+  deed: Deed,
+): Promise<boolean> {
+  if (mayDo(principal, deed, { isCreator: principal.id === row.createdBy, takesPart: false })) return true
+  return mayDo(principal, deed, await involvementOf(parts.store, principal, row))
 }
 
 /** The row of a conversation with which the principal may do this. Throws `NOT_FOUND`. */
@@ -42,7 +51,7 @@ export async function refuseWhoLeft(
 ): Promise<void> {
   if (readsAll(principal)) return
   const row = await parts.store.getConversation(database, conversationId)
-  if (row === null || mayDo(principal, 'read', await involvementOf(parts.store, principal, row))) return
+  if (row === null || (await mayDoTo({ parts, principal }, row, 'read'))) return
   throw notFound('run', runId, { details: { outcome: 'unknown' } })
 }
 

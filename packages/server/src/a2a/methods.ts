@@ -1,6 +1,6 @@
 /** The methods of A2A for one caller of one agent, in no binding yet. */
 import { randomUUID } from 'node:crypto'
-import type { Principal, Witan } from '@witan/core'
+import type { AcceptedRun, Principal, Witan } from '@witan/core'
 import { mayCall, type OwnRun, type OwnRuns, type PublishedAgent } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { IncomingCall } from '@witan/protocol/entries'
@@ -46,6 +46,9 @@ export type MethodReply =
       readonly agent: PublishedAgent
     }
 
+/** How the id of a context begins; the server makes the rest. */
+const contextPrefix = 'a2a/'
+
 type Method = (call: MethodCall) => Promise<MethodReply>
 
 /** Refused by name. */
@@ -85,20 +88,20 @@ function witanOf({ caller, options }: MethodCall, incoming?: IncomingCall): Wita
 
 async function sendMessage(call: MethodCall): Promise<MethodReply> {
   const message = readMessage(call.params)
-  const { witan, runId, agent } = await said(call, message)
+  const { witan, agent, ...placed } = await said(call, message)
   const own = witan.ownRuns
-  const run = message.returnImmediately ? await own.get(runId) : await settledRun(call, own, runId)
+  const run = message.returnImmediately ? await own.get(placed.runId) : await settledRun(call, own, placed)
   return { value: { task: await whole({ ...call, own }, run, message.historyLength) }, agent }
 }
 
 async function streamMessage(call: MethodCall): Promise<MethodReply> {
   const message = readMessage(call.params)
   // Announced before the message is stored: else the first model call would not be asked for its text as it writes it.
-  const contextId = message.contextId ?? newContextId()
+  const contextId = message.contextId ?? `${contextPrefix}${randomUUID()}`
   const leave = witanOf(call).ownRuns.watch(contextId)
   try {
-    const { witan, runId, agent } = await said(call, message, contextId)
-    return await streamOf(call, witan.ownRuns, { runId, agent, historyLength: message.historyLength, onEnd: leave })
+    const { witan, ...told } = await said(call, message, contextId)
+    return await streamOf(call, witan.ownRuns, { ...told, historyLength: message.historyLength, onEnd: leave })
   } catch (error) {
     leave()
     throw error
@@ -108,8 +111,7 @@ async function streamMessage(call: MethodCall): Promise<MethodReply> {
 async function streamOf(
   call: MethodCall,
   own: OwnRuns,
-  of: {
-    readonly runId: string
+  of: Pick<Placed, 'runId' | 'rest'> & {
     readonly agent: PublishedAgent
     readonly historyLength: number | null
     readonly onEnd: () => void
@@ -118,7 +120,7 @@ async function streamOf(
   const run = await own.get(of.runId)
   const history = await latest(own, run, of.historyLength)
   const left = new AbortController()
-  const settled = settledRun({ ...call, gone: left.signal }, own, of.runId).catch(() => null)
+  const settled = settledRun({ ...call, gone: left.signal }, own, of).catch(() => null)
   return {
     agent: of.agent,
     frames: (signal) => framesOf({ own, run, history, settled, withUsage: sharesBudget(call) }, signal),
@@ -202,14 +204,13 @@ function notCancelable(id: string): A2aError {
   return new A2aError('TASK_NOT_CANCELABLE', `Task \`${id}\` has ended.`)
 }
 
-interface Said {
+interface Said extends Pick<Placed, 'runId' | 'rest'> {
   readonly witan: Witan
-  readonly runId: string
   readonly agent: PublishedAgent
 }
 
 /** Takes a message in, once for each of its ids: it begins a task, joins one, or answers what one asked. */
-async function said(call: MethodCall, message: ReadMessage, contextId = newContextId()): Promise<Said> {
+async function said(call: MethodCall, message: ReadMessage, contextId = contextPrefix): Promise<Said> {
   const { caller, options, traceparent } = call
   const agent = await call.pick(message, witanOf(call).ownRuns)
   checkReached(caller, agent)
@@ -217,7 +218,7 @@ async function said(call: MethodCall, message: ReadMessage, contextId = newConte
   if (!mayCall(agent.data.access, withEvidence(caller.principal, checked))) throw nothingAt(call.path)
   const { incoming, notices } = taken(call, agent, { message, checked })
   const witan = witanOf(call, incoming)
-  const runId = await accepted(
+  const placed = await accepted(
     { caller, agent: agent.address.text, messageId: message.messageId, replies: options.runtime.idempotency },
     async (note) => {
       const noting = {
@@ -228,7 +229,7 @@ async function said(call: MethodCall, message: ReadMessage, contextId = newConte
       return place({ call, agent, message, witan, contextId }, noting)
     },
   )
-  return { witan, runId, agent }
+  return { ...placed, witan, agent }
 }
 
 type Noting = NonNullable<Parameters<Witan['run']>[2]>
@@ -238,6 +239,7 @@ interface Placing {
   readonly agent: PublishedAgent
   readonly message: ReadMessage
   readonly witan: Witan
+  /** The id of a new context, or how the server is to begin it. */
   readonly contextId: string
 }
 
@@ -260,7 +262,8 @@ async function place(placing: Placing, noting: Noting): Promise<Placed> {
   try {
     if (message.contextId !== null) return noted(await witan.run(message.contextId, { prompt }, noting))
     const opened = await witan.start({ agent: agent.data.id, id: placing.contextId, prompt }, noting)
-    return { runId: opened.run?.runId ?? '', isNoted: true }
+    if (opened.run === null) throw new Error('a conversation with a prompt has a run')
+    return noted(opened.run)
   } finally {
     release()
   }
@@ -304,8 +307,8 @@ async function answer({ message, witan }: Placing, live: OwnRun | null, noting: 
   return { runId: live.runId, isNoted: false }
 }
 
-function noted({ runId }: { readonly runId: string }): Placed {
-  return { runId, isNoted: true }
+function noted({ runId, result }: AcceptedRun): Placed {
+  return { runId, isNoted: true, rest: result }
 }
 
 function shown(id: string): string {
@@ -317,16 +320,22 @@ function answerInvalid(detail: string): WitanError {
 }
 
 /** The run once it has ended or asks its caller; as it is if the caller leaves or the server stops. */
-function settledRun(call: MethodCall, own: OwnRuns, runId: string): Promise<OwnRun> {
-  return until(call, own, { runId, isThere: isSettled })
+function settledRun(call: MethodCall, own: OwnRuns, of: Pick<Placed, 'runId' | 'rest'>): Promise<OwnRun> {
+  return until(call, own, { ...of, isThere: isSettled })
 }
 
+/** `rest`: before that the run is not there, so it is read once if it is there then. */
 async function until(
   { gone, options }: MethodCall,
   own: OwnRuns,
-  of: { readonly runId: string; readonly isThere: (run: OwnRun) => boolean },
+  of: Pick<Placed, 'runId' | 'rest'> & { readonly isThere: (run: OwnRun) => boolean },
 ): Promise<OwnRun> {
   const over = AbortSignal.any([gone, options.stop.waits])
+  if (of.rest !== undefined)
+    await waitFor(
+      of.rest.catch(() => undefined),
+      over,
+    )
   for (;;) {
     const run = await own.get(of.runId)
     if (of.isThere(run) || over.aborted) return run
@@ -349,8 +358,4 @@ async function latest(own: OwnRuns, run: OwnRun, length: number | null) {
   if (length === 0) return []
   const all = await own.history(run)
   return length === null ? all : all.slice(-length)
-}
-
-function newContextId(): string {
-  return `a2a/${randomUUID()}`
 }

@@ -20,27 +20,29 @@ const betweenMs = 50
 export interface Placed {
   readonly runId: string
   readonly isNoted: boolean
+  /** Settles when the run has parked or ended for the first time since; absent if that was before. */
+  readonly rest?: Promise<unknown>
 }
 
 /**
- * The id of the task that has the message. `act` stores it, with the reservation under which a repeat finds it. The same id again gives the
+ * The task that has the message. `act` stores it, with the reservation under which a repeat finds it. The same id again gives the
  * same task, whatever else the message says. Nobody owns what an anonymous caller sends, so each of its messages is a new one.
  */
 export async function accepted(
   { caller, agent, messageId, replies }: OnceOf,
   act: (note?: Reservation) => Promise<Placed>,
-): Promise<string> {
+): Promise<Omit<Placed, 'isNoted'>> {
   const { principal, isAnonymous } = caller
-  if (isAnonymous) return (await act()).runId
+  if (isAnonymous) return act()
   const scope = { principal, method: 'A2A', path: agent, name: 'messageId', key: messageId, digest: '', joins: true }
   const begun = await beginning(replies, scope)
-  if (begun.state === 'done') return begun.body
+  if (begun.state === 'done') return { runId: begun.body }
   const { reservation } = begun
-  if (begun.state === 'noted') return begun.runId
+  if (begun.state === 'noted') return begun
   try {
-    const { runId, isNoted } = await act(reservation)
-    if (!isNoted) await replies.finish(scope, reservation, { status: 200, body: runId })
-    return runId
+    const placed = await act(reservation)
+    if (!placed.isNoted) await replies.finish(scope, reservation, { status: 200, body: placed.runId })
+    return placed
   } catch (error) {
     if (isRefusal(error)) await replies.abandon(scope, reservation)
     throw error
