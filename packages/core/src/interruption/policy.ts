@@ -1,12 +1,13 @@
-/** The result of a remote's condition: it was met, or the model reads in neutral words that the call did not happen [C21]. */
+/** The result of a condition: it was met, or the model reads in neutral words that the call did not happen [C21]. */
 import { unanswered, type ResultOutcome } from '../tool/outcome.ts'
 import type { Answer } from '../tool/tool.ts'
 
-/** The resolution that somebody sent, or the outcome if nobody did. The policy's own text never reaches the model. */
+/** The resolution that somebody sent, or the outcome if nobody did. The policy's own text never reaches the model; `called` names it there. */
 export function policyAnswer(
   answer: Answer,
+  called = 'The remote agent’s condition',
 ): { readonly resolution: Readonly<Record<string, unknown>> } | ResultOutcome {
-  if ('error' in answer) return unanswered({ ...answer, error: 'The remote agent’s condition was not met in time.' })
+  if ('error' in answer) return unanswered({ ...answer, error: `${called} was not met in time.` })
   const { resolution } = answer.value as { readonly resolution?: Readonly<Record<string, unknown>> }
-  return resolution === undefined ? unanswered({ error: 'The remote agent’s condition was declined.' }) : { resolution }
+  return resolution === undefined ? unanswered({ error: `${called} was declined.` }) : { resolution }
 }

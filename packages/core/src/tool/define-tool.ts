@@ -4,6 +4,7 @@ import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import type { Artifact } from '@witan/protocol/entries'
 import { z } from 'zod'
 import type { ArtifactContent, ArtifactDraft } from './artifact.ts'
+import type { DemandInput } from './demand.ts'
 import type { QuestionInput } from './questions.ts'
 import { refused } from './schema.ts'
 import type { Principal } from '../identity/principal.ts'
@@ -52,6 +53,15 @@ export interface FunctionContext {
   ask(questions: readonly QuestionInput[], options?: { readonly to?: string }): Promise<Answers>
   /** Asks for approval of exactly what is shown, and waits as `ask` does. */
   approve(what: Readonly<Record<string, unknown>>, options?: { readonly to?: string }): Promise<Approval>
+  /**
+   * Demands something of whoever wants the effect of this call, such as consent or a payment, and waits as `ask` does: call it before you change
+   * anything. Here the people who may answer read it, in a run that another server began its caller does; no model ever does. Returns the
+   * resolution that was sent. The same demand is made once; another message, or another price in `data`, is another demand. Throws a
+   * `TypeError` for a demand that cannot be made, and an error in neutral words if it is declined or not met in time [C21].
+   */
+  demand(demand: DemandInput): Promise<Readonly<Record<string, unknown>>>
+  /** The resolution of this call's last demand that was met, when it runs again; null before, and without one. Data for the tool: no model reads it. */
+  readonly resolution: Readonly<Record<string, unknown>> | null
   /** Runs other agents in the same tree, budget and log, and waits for them as `ask` does. */
   readonly agents: {
     /**

@@ -42,7 +42,7 @@ export function checkQuestions(args: Readonly<Record<string, unknown>>): Argumen
 }
 
 /** Issues as text: the path, and what was expected. Values are not repeated. */
-function issueWords(error: z.ZodError): string[] {
+export function issueWords(error: z.ZodError): string[] {
   return error.issues.map(({ path, message }) => {
     const where = path.length === 0 ? 'the value' : `\`${path.join('.')}\``
     return `${where}: ${message.replace(/^[A-Z][a-z ]+: (?=expected )/, '').replace(/, received (?=\S+$)/, ', got ')}`

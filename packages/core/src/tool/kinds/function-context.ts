@@ -1,5 +1,5 @@
 /** What a function tool gets besides its arguments: its caller, and ways to ask, to run agents and to save a checkpoint. */
-import type { AgentData } from '@witan/protocol'
+import type { AgentData, Interruption } from '@witan/protocol'
 import { MaxSubAgentDepthError } from '@witan/protocol'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { ownCopy } from '../../identity/frozen.ts'
@@ -9,9 +9,11 @@ import { callDigest, canonicalJson } from '../digest.ts'
 import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define-tool.ts'
 import { bindChild, type FindAgent, repeats } from '../delegation.ts'
 import { MOST_RESULT_CHARACTERS, type PendingOutcome, pendingOn } from '../outcome.ts'
+import { checkedDemand } from '../demand.ts'
 import { checkQuestions, type QuestionInput } from '../questions.ts'
-import type { CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
+import type { Answer, CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
 import type { InterruptionDraft, Spawn } from '../waiting.ts'
+import { policyAnswer } from '../../interruption/policy.ts'
 
 /** Thrown when a function must wait: it ends this execution, and the function's own `finally` blocks run. */
 class CallPaused extends Error {
@@ -49,9 +51,9 @@ export function functionRun(
     pending ??= outcome
     throw new CallPaused()
   }
+  const answered = (draft: InterruptionDraft) => answerTo(draft, answers) ?? wait(pendingOn(draft))
   const asked = async (draft: InterruptionDraft): Promise<unknown> => {
-    const answer = answerTo(draft, answers)
-    if (answer === null) return wait(pendingOn(draft))
+    const answer = answered(draft)
     if ('error' in answer) throw new Error(answer.error)
     return ownCopy(answer.value)
   }
@@ -70,6 +72,11 @@ export function functionRun(
       const draft = { kind: 'approval', tool: tool.name, arguments: args, digest, ...addressee(to) } as const
       return approvalOf((await asked(draft)) as { readonly decision: string; readonly reason?: string })
     },
+    async demand(demand) {
+      const draft = { kind: 'policy', issuer: caller.agent.id, policy: checkedDemand(demand) } as const
+      return resolutionOf(answered(draft))
+    },
+    resolution: lastResolution(answers),
     agents: {
       async run(id, message) {
         const known = answers.find((one) => one.kind === 'agent' && one.agent === id && one.message === message)
@@ -117,11 +124,31 @@ function answerTo(draft: InterruptionDraft, answers: readonly CallAnswer[]) {
   return null
 }
 
-function wordsOf(asked: InterruptionDraft | (CallAnswer & { kind: 'interruption' })['asked']): string {
-  const to = asked.addressee ?? null
-  return canonicalJson(
-    asked.kind === 'question' ? [to, asked.questions] : asked.kind === 'approval' ? [to, asked.digest] : null,
-  )
+function wordsOf(asked: InterruptionDraft | Interruption): string {
+  return canonicalJson([asked.addressee ?? null, contentOf(asked)])
+}
+
+function contentOf(asked: InterruptionDraft | Interruption): unknown {
+  if (asked.kind === 'question') return asked.questions
+  if (asked.kind === 'approval') return asked.digest
+  return asked.kind === 'policy' ? asked.policy : null
+}
+
+/** The resolution of a demand. Throws if it was declined, or not met in time: in words without the condition's own. */
+function resolutionOf(answer: Answer): Readonly<Record<string, unknown>> {
+  const met = policyAnswer(answer, 'The condition')
+  if ('resolution' in met) return ownCopy(met.resolution)
+  throw new Error(met.failure?.detail)
+}
+
+/** The resolution of the last demand that was met; null for none. */
+function lastResolution(answers: readonly CallAnswer[]): Readonly<Record<string, unknown>> | null {
+  for (const one of answers.toReversed()) {
+    if (one.kind !== 'interruption' || one.asked.kind !== 'policy') continue
+    const met = policyAnswer(one.answer)
+    if ('resolution' in met) return ownCopy(met.resolution)
+  }
+  return null
 }
 
 function approvalOf({ decision, reason }: { readonly decision: string; readonly reason?: string }): Approval {

@@ -1,0 +1,51 @@
+/** The form of a demand: what a function tool asks of whoever wants its effect, before it has any [C21]. */
+import { z } from 'zod'
+import { maxJsonDepth } from '@witan/protocol/schemas'
+import { runWithoutPause } from '../identity/pausable.ts'
+import { plainCopy } from '../identity/plain.ts'
+import { issueWords } from './questions.ts'
+import { longestNote } from './tool.ts'
+
+const line = z.string().trim().min(1).max(200)
+const words = z.string().trim().min(1).max(10_000)
+
+/** Only what a person can open safely: readers drop any other link. */
+const link = z.string().refine((text) => {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' && url.username === '' && url.password === ''
+}, 'must be an HTTPS URL without a user')
+
+const demandSchema = z.strictObject({
+  kind: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, `_`, `.` or `-`'),
+  message: words,
+  code: line.optional(),
+  title: line.optional(),
+  message_translations: z.record(z.string(), words).optional(),
+  url: link.optional(),
+  action_label: line.optional(),
+  retry_after_seconds: z.number().int().nonnegative().optional(),
+  auth_challenges: z.array(z.unknown()).optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+})
+
+/**
+ * What a tool demands. `kind` is such as `payment_required` or `consent_required`, or a word of its own; `message` says it to a person in at
+ * most 10,000 characters; `url` is an HTTPS address. All of it is JSON of at most 16,000 characters. `data` has keys such as `com.example.price`.
+ */
+export type DemandInput = z.input<typeof demandSchema>
+
+/** The policy of a demand, as it is now. Throws a `TypeError` that says what is wrong, and repeats no value. */
+export function checkedDemand(demand: DemandInput): Readonly<Record<string, unknown>> {
+  const { value, isWhole, depth } = runWithoutPause(
+    plainCopy(demand, { characters: longestNote, values: longestNote, isStrict: true }),
+  )
+  if (!isWhole || depth > maxJsonDepth)
+    throw wrong([`it is JSON of at most ${longestNote} characters, nested at most ${maxJsonDepth} deep`])
+  const parsed = demandSchema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw wrong(issueWords(parsed.error).slice(0, 5))
+}
+
+function wrong(issues: readonly string[]): TypeError {
+  return new TypeError(`This cannot be demanded: ${issues.join('; ')}.`)
+}
