@@ -99,12 +99,6 @@ function askedIn(of: InterruptionDraft | Interruption): unknown {
   return of.kind === 'policy' ? of.policy : null
 }
 
-/** An answer as the other server takes it: a part, and what the metadata of its message says. */
-interface AnswerThere {
-  readonly part: JsonRecord
-  readonly metadata: JsonRecord
-}
-
 /** What is asked there, with the answers of the call from this one on. An answer to what is not known here belongs to what is left. */
 export function withAnswers(
   asked: readonly AskedThere[],
