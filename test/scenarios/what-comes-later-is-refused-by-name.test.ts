@@ -59,7 +59,7 @@ describe('what comes later', () => {
     assert.deepEqual((await runtime.listConversations()).items, [])
   })
 
-  test('[E22] [E30] no evidence comes in by a request', async () => {
+  test('[E30] no evidence comes in by a request', async () => {
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const evidence = { on_behalf_of: ['@anna@example.com'] }
     await assert.rejects(runtime.start({ agent: 'root', prompt: 'hi', ...evidence }), { code: 'UNKNOWN_KEY' })

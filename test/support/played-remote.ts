@@ -120,12 +120,20 @@ function wireOf({ id, contextId, state, said, answer, usage }: PlayedTask): obje
 /** What calls the agents of a played server, at any address. A fault of the caller's own fails the test. */
 export function callerOf(
   { fetch }: Pick<PlayedRemote, 'fetch'>,
-  { clock, isIdempotent }: { readonly clock: RemoteServices['clock']; readonly isIdempotent: boolean },
+  {
+    clock,
+    isIdempotent,
+    sign = async () => ({ bearer: null, metadata: {}, extensions: [] }),
+  }: {
+    readonly clock: RemoteServices['clock']
+    readonly isIdempotent: boolean
+    readonly sign?: RemoteServices['sign']
+  },
 ): ReturnType<typeof createRemoteCaller> {
   const endpoint = { url: 'http://b.test/', binding: 'JSONRPC', tenant: null, isStreaming: true, isIdempotent } as const
   const services: Parameters<typeof createRemoteCaller>[0] = {
     find: async () => ({ ok: true, endpoint, notice: null }),
-    sign: async () => ({ bearer: null, metadata: {}, extensions: [] }),
+    sign,
     sharesBudget: () => false,
     passesIssuers: () => false,
     newId: () => 'read',

@@ -103,7 +103,7 @@ export async function play(
       },
     },
     context: {
-      caller: { database: 'default', agent: { limits: { maxIterations: 3 } } },
+      caller: { database: 'default', principal: { id: 'user:local' }, agent: { limits: { maxIterations: 3 } } },
       signal: new AbortController().signal,
       answers,
       note: kept,

@@ -33,6 +33,8 @@ export interface IncomingCall {
   readonly mentionRelay?: 'inline'
   /** What its evidence proved; absent if it came with none that is trusted. */
   readonly evidence?: readonly ProvenEvidence[]
+  /** What has come since, of the same issuer and subject: evidence for other servers is made from it. Rights stay those of `evidence` [E22]. */
+  readonly renewed?: ProvenEvidence
   /** Set if the caller shares its budget with this server: it lowers the limits of the run. */
   readonly budget?: CallBudget
 }

@@ -52,6 +52,8 @@ const usd = z.number().nonnegative().nullable()
 const limit = count.nullable()
 const grant = object({ modelCalls: count, iterations: limit, tokens: limit, costUsd: usd })
 
+const provenEvidence = object({ subject: text, onBehalfOf: texts, issuer: text, digest: text, expiresAt: z.number() })
+
 const agentStart = object({
   agent: text,
   revision: count,
@@ -80,9 +82,8 @@ const agentStart = object({
       assumed: z.literal(true).optional(),
     }).optional(),
     mentionRelay: z.literal('inline').optional(),
-    evidence: z
-      .array(object({ subject: text, onBehalfOf: texts, issuer: text, digest: text, expiresAt: z.number() }))
-      .optional(),
+    evidence: z.array(provenEvidence).optional(),
+    renewed: provenEvidence.optional(),
     budget: object({ modelCalls: limit, tokens: limit, costUsd: usd, seconds: limit, depth: limit }).optional(),
   }).optional(),
   background: grant.optional(),
@@ -193,6 +194,7 @@ const rows = {
     by: maybe,
     answer: json,
     left: z.literal(true).optional(),
+    evidence: provenEvidence.optional(),
   }),
   task: object({ taskId: text, status: z.enum(taskStatuses) }),
   notice: object({

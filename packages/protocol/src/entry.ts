@@ -1,7 +1,7 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
 import type { ArtifactBody } from './artifact.ts'
-import type { IncomingCall, RemoteAnswer } from './entry-elsewhere.ts'
+import type { IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 import type { FinishReason, ModelErrorCode } from './entry-sets.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
@@ -301,6 +301,8 @@ export interface ResolvedBody {
   readonly answer: unknown
   /** Set if it was cancelled because the person whom it was for has left the conversation. */
   readonly left?: true
+  /** The evidence that came with the answer, where that was asked for [E22]. */
+  readonly evidence?: ProvenEvidence
 }
 /** A person joins a conversation or leaves it. `by` is the principal that asked for it. */
 export interface ParticipantBody {

@@ -37,3 +37,8 @@ export function linkOfRemote(agent: AgentData): RemoteLink | null {
 export function remoteOf({ address, card }: Pick<RemoteAgent, 'address' | 'card'>): string {
   return address ?? card ?? ''
 }
+
+/** Whether the other server learns for whom it is called. One that is known by its card alone does only where its edge says so. */
+export function saysForWhom({ onBehalfOf: isSaid, address }: RemoteAgent): boolean {
+  return isSaid ?? address !== undefined
+}

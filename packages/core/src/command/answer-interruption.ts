@@ -2,8 +2,9 @@
 import { type Interruption, type InterruptionKind, WitanError } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
 import { liveJob, type ToolCall } from '../conversation/state.ts'
-import type { Principal } from '../identity/principal.ts'
+import type { Requester } from '../identity/principal.ts'
 import type { Involvement } from '../identity/rights.ts'
+import { freshEvidence } from '../interruption/fresh-evidence.ts'
 import { mayAnswer } from '../interruption/may-answer.ts'
 import { checkAnswer } from '../interruption/check-answer.ts'
 import { canonicalJson } from '../tool/digest.ts'
@@ -25,7 +26,7 @@ interface Answering {
 /** The answers of one principal. */
 interface AnsweringAll {
   readonly answers: readonly Answering[]
-  readonly by: Pick<Principal, 'id' | 'roles'>
+  readonly by: Requester
   readonly ifLastSeq: number | null
   /** The idempotent reply to this request. */
   readonly note?: Reservation | undefined
@@ -61,7 +62,9 @@ export async function answerAll(
     if (answer === null) continue
     const toolCall = toolCallOf(log, row)
     if (toolCall === undefined) throw refusalError('conflict', id)
-    fresh.push(settlement(context, { toolCall, id: row.view.id }, { state: 'answered', answer, by: by.id }))
+    const evidence = freshEvidence(row.view, by.incoming?.evidence)
+    const to = { state: 'answered', answer, by: by.id, ...(evidence && { evidence }) } as const
+    fresh.push(settlement(context, { toolCall, id: row.view.id }, to))
   }
   if (fresh.length === 0) return repeated(context, log, (rows[0] as InterruptionRow).job)
   // The run comes first: its result is what the caller waits for.
@@ -230,4 +233,19 @@ async function expire(context: CommandContext, row: InterruptionRow): Promise<vo
     { state: 'expired', answer: null, by: null },
   )
   await deliver(context, log, () => ({ jobs: [row.job], entries: [entry], settle: [settle] }))
+}
+
+/** Resolves what waits in a conversation for the evidence that came with a message of its caller. Another answer may win [E22]. */
+export async function renewEvidence(context: CommandContext, log: ConversationLog, by: Requester): Promise<void> {
+  await log.catchUp()
+  const { run, tasks } = log.state
+  const toolCalls = [run, ...tasks.values()].flatMap((job) => (job === null ? [] : [...job.toolCalls.values()]))
+  for (const toolCall of toolCalls)
+    for (const asked of toolCall.interruptions) {
+      const evidence = freshEvidence(asked, by.incoming?.evidence)
+      if (evidence === null) continue
+      const to = { state: 'answered', answer: { value: { resolution: {} } }, by: by.id, evidence } as const
+      const { entry, settle } = settlement(context, { toolCall, id: asked.id }, to)
+      await deliver(context, log, () => ({ jobs: [entry.job], entries: [entry], settle: [settle] }))
+    }
 }

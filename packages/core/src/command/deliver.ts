@@ -1,5 +1,5 @@
 /** Delivers entries to live jobs: one append wakes them, and this process takes over those without an owner. */
-import type { CallPlace, Entry, EntryContent } from '@witan/protocol/entries'
+import type { CallPlace, Entry, EntryContent, ResolvedBody } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { ToolCall } from '../conversation/state.ts'
@@ -73,7 +73,7 @@ export interface Settled {
 export function settlement(
   context: CommandContext,
   { toolCall, id }: { readonly toolCall: ToolCall; readonly id: string },
-  { left, ...to }: Pick<Settlement, 'state' | 'answer' | 'by'> & { readonly left?: true },
+  { left, evidence, ...to }: Pick<Settlement, 'state' | 'answer' | 'by'> & Pick<ResolvedBody, 'left' | 'evidence'>,
 ): Settled {
   const kind = toolCall.interruptions.find((one) => one.id === id)?.kind
   const place = toolCall.place as CallPlace
@@ -81,7 +81,11 @@ export function settlement(
     entry: commandEntry(
       context,
       { place, job: toolCall.owner.job },
-      { type: 'resolved', kind: null, body: { id, ...(kind && { kind }), ...to, ...(left && { left }) } },
+      {
+        type: 'resolved',
+        kind: null,
+        body: { id, ...(kind && { kind }), ...to, ...(left && { left }), ...(evidence && { evidence }) },
+      },
     ),
     settle: { id, ...to, at: context.env.clock.now() },
   }

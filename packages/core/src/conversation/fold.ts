@@ -15,6 +15,7 @@ import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { remoteAgent } from '../agent/remote-agent.ts'
 import { withBudget } from '../budget/with-budget.ts'
 import { channelOf } from '../identity/channel.ts'
+import { renewed } from '../identity/on-behalf-of.ts'
 import { principalOf } from '../identity/principal.ts'
 import { countersOf, mergeUsage } from './merge-usage.ts'
 import { outputIn } from '../model/output.ts'
@@ -111,6 +112,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'policy_required':
       return foldRequired(run, entry.place, entry.body)
     case 'resolved':
+      if (run !== null && entry.body.evidence !== undefined) run.principal = renewed(run.principal, entry.body.evidence)
       return foldResolved(run, entry.place, entry.body)
     case 'cancel':
       if (run !== null) run.cancelled = true

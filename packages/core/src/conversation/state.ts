@@ -309,8 +309,8 @@ export interface LiveJob {
   readonly tasks: StartedTask[]
   /** The exchanges between its agents. */
   readonly exchanges: Exchanges
-  /** The principal that its run works for: the one that began it, also if others speak in it later [C31]. */
-  readonly principal: Principal
+  /** The principal that its run works for: the one that began it, also if others speak in it later [C31]. Its evidence may be renewed [E22]. */
+  principal: Principal
   /** The revisions that the run pins [C8]. */
   readonly revisions: Readonly<Record<string, number>>
   /** Live agent calls, parents before children. */

@@ -101,6 +101,7 @@ const proven = {
   ...{ subject: '@x@x.test', onBehalfOf: ['@y@y.test', 'mailto:u@example.com'], issuer: 'https://x.test' },
   ...{ digest: 'sha256:abc', expiresAt: at + 1 },
 }
+const renewed = { ...proven, onBehalfOf: ['mailto:new@example.com'], digest: 'sha256:new' }
 const fromX = { id: '@x@x.test', address: '@x@x.test', incoming: { evidence: [proven] } }
 
 test('[C24] [M20] [M36] evidence is made anew for each message, for one recipient, and signed by this server', async () => {
@@ -141,6 +142,7 @@ test('[M22] [M23] the immediate principal stands first, and the origin last', as
     [person('@x@x.test'), ['@x@x.test']],
     [fromX, ['@x@x.test', ...proven.onBehalfOf]],
     [{ ...fromX, incoming: { evidence: [{ ...proven, onBehalfOf: [] }] } }, ['@x@x.test']],
+    [{ ...fromX, incoming: { evidence: [proven], renewed } }, ['@x@x.test', 'mailto:new@example.com']],
     // Somebody else vouches for whom the caller acts.
     [{ ...fromX, id: '@z@z.test' }, ['@z@z.test', '@x@x.test', ...proven.onBehalfOf]],
     [
@@ -167,6 +169,18 @@ test('[E69] [M31] evidence goes only where the edge allows it, and never from wh
     ['a request without a message', anna, { isMessage: false }, null],
     ['what expires now', { ...fromX, incoming: { evidence: [{ ...proven, expiresAt: at }] } }, {}, null],
     ['what expires later', fromX, {}, '@docs@b.test'],
+    [
+      'what was renewed',
+      { ...fromX, incoming: { evidence: [{ ...proven, expiresAt: at }], renewed } },
+      {},
+      '@docs@b.test',
+    ],
+    [
+      'what was renewed and has expired',
+      { ...fromX, incoming: { evidence: [proven], renewed: { ...renewed, expiresAt: at } } },
+      {},
+      null,
+    ],
   ]
   for (const [words, principal, more, audience] of rows)
     assert.equal(evidenceIn(await messageFor(principal, more))?.['audience'] ?? null, audience, words)

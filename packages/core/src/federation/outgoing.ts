@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { addressOf } from '@witan/protocol/names'
 import { nextHop } from '../identity/chain.ts'
 import { leadingEvidence, onBehalfOf } from '../identity/on-behalf-of.ts'
-import { remoteOf } from '../agent/remote-agent.ts'
+import { remoteOf, saysForWhom } from '../agent/remote-agent.ts'
 import type { RemoteLink } from '../tool/remote.ts'
 import type { Caller } from '../tool/tool.ts'
 import { identityExtension, mintEvidence } from './mint-evidence.ts'
@@ -56,11 +56,6 @@ export function createCredentials(options: CredentialOptions): RemoteServices['s
 /** The address of the agent that calls: its own, or else its id at the domain of its database. */
 function senderOf({ id, address }: RemoteLink['from'], domain: string): string {
   return address ?? addressOf(id, domain).text
-}
-
-/** Whether the other server learns for whom it is called. One that is known by its card alone does only where its edge says so. */
-function saysForWhom({ onBehalfOf: isSaid, address }: RemoteLink['edge']): boolean {
-  return isSaid ?? address !== undefined
 }
 
 interface EvidenceOf {

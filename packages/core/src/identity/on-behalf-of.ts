@@ -7,9 +7,11 @@ import { isAnonymous, type Principal } from './principal.ts'
 const mostPrincipals = 16
 
 /**
- * The piece of evidence that what the run makes goes on from: the one about its caller, else the first. Null if it came with none.
+ * The piece of evidence that what the run makes goes on from: what has renewed it, else the one about its caller, else the first. Null if
+ * it came with none.
  */
 export function leadingEvidence({ id, incoming }: Principal): ProvenEvidence | null {
+  if (incoming?.renewed !== undefined) return incoming.renewed
   const pieces = incoming?.evidence ?? []
   return pieces.find(({ subject }) => subject === id) ?? pieces[0] ?? null
 }
@@ -25,6 +27,11 @@ export function onBehalfOf(principal: Principal, domain: string): readonly strin
   const about = leading === null || leading.subject === principal.id ? [] : [leading.subject]
   const all = [...caller, ...about, ...(leading?.onBehalfOf ?? [])]
   return all.length <= mostPrincipals ? all : [...all.slice(0, mostPrincipals - 1), ...all.slice(-1)]
+}
+
+/** The principal with fresh evidence of the issuer and subject that its run came with. Its rights stay as they are [E22]. */
+export function renewed(principal: Principal, evidence: ProvenEvidence): Principal {
+  return Object.freeze({ ...principal, incoming: Object.freeze({ ...principal.incoming, renewed: evidence }) })
 }
 
 const longestLocal = 64

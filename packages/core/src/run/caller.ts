@@ -45,7 +45,10 @@ function callerOf(call: AgentCall, job: Job): Caller {
   return {
     callId: call.place.call,
     database,
-    principal: job.run.principal,
+    // It is read at each call: its evidence may have been renewed meanwhile.
+    get principal() {
+      return job.run.principal
+    },
     agent: call.agent,
     toolMode: call.toolMode,
     agentPath: call.place.agentPath,

@@ -1,6 +1,7 @@
 /** The runs of the conversations that a principal began itself, as a caller from outside follows them. */
 import type { Event, Interruption, RunLine, RunResult } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
+import { renewEvidence } from '../command/answer-interruption.ts'
 import { entriesOfRun } from '../conversation/copy-log.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
 import { tail } from '../event/tail.ts'
@@ -68,6 +69,8 @@ export interface OwnRuns {
   /** Resolves when the run parks or ends after `seen`. Rejects if it is deleted, or the runtime closes. */
   moved(seen: OwnRun): Promise<void>
   history(run: OwnRun): Promise<readonly OwnMessage[]>
+  /** Resolves what waits in a conversation for fresh evidence with that of the principal, where it has some [E22]. */
+  renew(conversationId: string): Promise<void>
   /** Announces a reader: until the returned function is called, models are asked for their texts as they write them. */
   watch(conversationId: string): () => void
   /** The events of a run that a caller may see, from its beginning and then live. */
@@ -134,6 +137,13 @@ export function ownRuns(scope: Scope): OwnRuns {
       const log = entriesOf(store, { database, conversation, after: firstSeq - 1 })
       for await (const entry of entriesOfRun(log, run.runId)) messages.push(...said(entry, messages))
       return messages
+    },
+    async renew(id) {
+      if (principal.incoming?.evidence === undefined) return
+      await ready()
+      await ownConversation(scope, id)
+      await parts.registry.ensure(database)
+      await renewEvidence(parts, await parts.warm.get(database, id), principal)
     },
     watch(id) {
       const nobody = { entries: () => undefined, delta: () => undefined, gone: () => undefined }
