@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { DatabaseId } from '@witan/protocol'
 import { addressOf } from '@witan/protocol/names'
+import { renewed } from './on-behalf-of.ts'
 import { mayCall, mayUseTool } from './agent-access.ts'
 import { anonymousPrincipal, isOutside, localPrincipal, type Principal, remotePrincipal } from './principal.ts'
 import { addresseesOf, isAddressed, mayDo, readLimitOf, readsAll } from './rights.ts'
@@ -129,6 +130,13 @@ describe('access by evidence', () => {
       assert.equal(mayUseTool({ call: null, tools: { pay: entries } }, 'pay', caller), isHeld, words)
     }
     assert.equal(mayCall({ call: null }, { ...callers.a, incoming: { evidence: [piece('@a@b.test', mail)] } }), false)
+  })
+
+  test('[M24] [E22] evidence that is renewed gives no right that the first did not give', () => {
+    const first = { ...callers.a, incoming: { evidence: [piece('@a@b.test', boss)] } }
+    const later = renewed(first, piece('@a@b.test', mail))
+    assert.equal(mayUseTool({ call: null, tools: { pay: [['@a@b.test', `for:${mail}`]] } }, 'pay', later), false)
+    assert.equal(mayUseTool({ call: null, tools: { pay: [['@a@b.test', `for:${boss}`]] } }, 'pay', later), true)
   })
 })
 
