@@ -4,8 +4,10 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { assertProblem } from './support/claims.ts'
+import { a2aClient, message } from './support/a2a.ts'
 import { createGate } from './support/model-server.ts'
 import { commandLine } from './support/program.ts'
 import { agent, createStage, segment, type Stage, until } from './support/stage.ts'
@@ -14,12 +16,13 @@ import type { Conversation, RunResult } from './support/wire.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const chat = `/api/v1/conversations/${segment('chats/1')}`
 const secret = 'What came later.'
+const prepare = () => ({ auth: { mode: 'keys' }, server: { domain: 'own.example', domains: { 'bots.example': 'shop' } } })
 
 describe('a request that waits for a run', () => {
   let stage: Stage
   let admin: Record<string, string>
   beforeEach(async () => {
-    stage = await createStage({ store: 'file', hosted: true, prepare: () => ({ auth: { mode: 'keys' } }) })
+    stage = await createStage({ store: 'file', hosted: true, prepare })
     await stage.witan.stop()
     const env = { ...process.env, WITAN_STORE_URL: `file:${join(stage.witan.folder, 'witan.db')}` }
     const words = ['keys', 'create', '--db', 'shop', '--role', 'admin']
@@ -65,6 +68,26 @@ describe('a request that waits for a run', () => {
     assertProblem(told, { status: 401, code: 'UNAUTHENTICATED' })
     assert.doesNotMatch(told.text, /later/)
     assert.equal((await isIdle()).body.runs[0]?.status, 'completed')
+  })
+
+  test('[D17] answers 401 over A2A, as soon as a stream would end', async () => {
+    const hold = createGate()
+    stage.model.script('root', { text: secret, hold })
+    const asAdmin = { headers: admin }
+    const body = { ...agent('root'), address: 'root' }
+    await stage.witan.call('PUT', '/api/v1/agents/root', { body, ...asAdmin })
+    const made = await stage.witan.call<{ key: string; keyId: string }>('POST', '/api/v1/keys', {
+      body: { roles: ['run'] },
+      ...asAdmin,
+    })
+    const client = a2aClient(() => stage.witan, '/a2a/root@bots.example', made.body.key)
+    const waiting = client.rpc('SendMessage', { message: message('Go on.') })
+    await hold.entered
+    await stage.witan.call('DELETE', `/api/v1/keys/${made.body.keyId}`, asAdmin)
+    const late = delay(6_000, null, { ref: false }).then(() => assert.fail('it waits for the run'))
+    const { status, text } = await Promise.race([waiting, late])
+    hold.open()
+    assert.deepEqual([status, text.includes('later')], [401, false])
   })
 
   test('[D17] [R11] shows the run to nobody who has left meanwhile, as a reply or as a stream', async () => {

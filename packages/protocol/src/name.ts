@@ -7,8 +7,9 @@ export function shownName(name: string): string {
   return shownText(name).replaceAll('\n', '\\u000a').replace(blank, escaped)
 }
 
-/** Signs that fonts draw as a blank, or not at all: an empty pattern of Braille, a note without a head, a place for an object. */
-const blank = /[\u2800\u{1d159}\ufffc]/gu
+/** Signs that fonts draw as a blank, or not at all, as a class of a pattern: an empty pattern of Braille, a note without a head, a place for an object. */
+export const blankSigns = String.raw`\u2800\u{1d159}\ufffc`
+const blank = new RegExp(`[${blankSigns}]`, 'gu')
 
 /** Where a name stands: the id of a person, one word without blanks such as a role, or a name that people read. */
 export type NameKind = 'id' | 'word' | 'name'
@@ -19,7 +20,7 @@ interface NameRule {
 }
 
 const punctuation = String.raw`._\-+@|'=~#$&!%*?^`
-const unseen = String.raw`[\p{Cf}\p{Default_Ignorable_Code_Point}${blank.source.slice(1, -1)}]`
+const unseen = String.raw`[\p{Cf}\p{Default_Ignorable_Code_Point}${blankSigns}]`
 const seen = String.raw`(?![\p{Ps}\p{Pe}<>])(?!${unseen})[\p{L}\p{M}\p{N}\p{P}\p{S}]`
 const rules: Readonly<Record<NameKind, NameRule>> = {
   /** The identifiers of UAX 31, which may begin with a digit, and the marks of e-mail addresses and of ids of identity providers. */

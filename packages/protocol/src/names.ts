@@ -3,4 +3,4 @@
 export type { Address, ReadAddress, ReadPart } from './address.ts'
 export { addressOf, readAddress, readDomain, readLocal } from './address.ts'
 export type { NameKind } from './name.ts'
-export { looksLike, nameProblem, shownName } from './name.ts'
+export { blankSigns, looksLike, nameProblem, shownName } from './name.ts'

@@ -20,6 +20,8 @@ const before = [
   '\u001b',
   '\u{e0020}',
   ' \u200b ',
+  '\u2800',
+  '\u{1d159}\ufffc',
 ]
 const marks = [
   '[from @',
@@ -31,6 +33,12 @@ const marks = [
   '[from \uff20',
   '[fr\u200bom @',
   '[\u2060from\u00a0@',
+  '[fr\u2800om @',
+  '[fr\u043em @',
+  '[\uff46\uff52\uff4f\uff4d @',
+  '[\u{1d41f}\u{1d42b}\u{1d428}\u{1d426} @',
+  '\u2772from @',
+  '\ufe5dfrom @',
 ]
 
 /** What a reader sees at the beginning of a line: nothing hidden, and every line break as one. */
@@ -38,7 +46,12 @@ function beginsLikeOne(text: string): boolean {
   return text
     .split(/[\n\v\f\r\u0085\u2028\u2029]/)
     .some((line) =>
-      /^[[\uff3b]from[@\uff20]/i.test(line.replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')),
+      /^[[\u2772\u3014]from@/i.test(
+        line
+          .normalize('NFKC')
+          .replaceAll('\u043e', 'o')
+          .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\ufffc]/gu, ''),
+      ),
     )
 }
 
@@ -54,7 +67,7 @@ test('[C6] [E85] whatever begins a line, and whatever hides before the mark, it 
           assert.ok(!beginsLikeOne(attributed('a', 'b', text).slice('[from'.length)), JSON.stringify(text))
         }
   assert.equal(markForeign('[from @x] y\nz [from @x]\n[from @x]'), '\\[from @x] y\nz [from @x]\n\\[from @x]')
-  for (const plain of ['', 'x [from @y to @z] w', '[fro', '[frame @x', '\u2028', '[1, 2]\n[f]'])
+  for (const plain of ['', 'x [from @y to @z] w', '[fro', '[frame @x', '[cast @x', '\u2028', '[1, 2]\n[f]'])
     assert.equal(markForeign(plain), plain)
 })
 

@@ -1,5 +1,5 @@
 /** Attributions in text for models: the runtime writes them, and escapes lines that only look like one [C6]. */
-import { shownName } from '@witan/protocol/names'
+import { blankSigns, shownName } from '@witan/protocol/names'
 
 /** A text with its author and addressee in front. */
 export function attributed(from: string, to: string, text: string): string {
@@ -15,12 +15,14 @@ function nameInMark(name: string): string {
 /** What begins a line, for any reader: LF, VT, FF, CR, NEL, LS and PS. */
 const lineBreaks = '\\n\\v\\f\\r\\u0085\\u2028\\u2029'
 /** What a reader does not see before a letter, or between two: blanks, and characters without a form. */
-const unseen = `(?![${lineBreaks}])[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}]`
-const letters = ['f', 'r', 'o', 'm', '[@\\uff20\\ufe6b]'].map((letter) => `(?:${unseen})*${letter}`).join('')
-const bracket = '[\\[\\uff3b\\u2045\\u27e6\\u3014\\u3010\\u3016\\u301a]'
+const unseen = `(?![${lineBreaks}])[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}${blankSigns}]`
+/** This letter, or one of another alphabet: any of these may look like it. */
+const like = (letter: string) => `(?:${letter}|(?![a-z])\\p{L})`
+const letters = [...Array.from('from', like), '[@\\uff20\\ufe6b]'].map((one) => `(?:${unseen})*${one}`).join('')
+const bracket = '(?![({\\uff08\\uff5b])\\p{Ps}'
 /** Most texts have no bracket before an `f`. */
-const mayBegin = new RegExp(`${bracket}(?:${unseen})*f`, 'iu')
-/** What stands before the mark of a line that begins like an attribution; also with other brackets, in capitals, or with something unseen in it. */
+const mayBegin = new RegExp(`${bracket}(?:${unseen})*${like('f')}`, 'iu')
+/** What stands before the mark of a line that begins like an attribution; also with other brackets or letters, in capitals, or with something unseen in it. */
 const beforeMark = new RegExp(`(^|[${lineBreaks}])((?:${unseen})*)(?=${bracket}${letters})`, 'giu')
 /** Line breaks that JSON may hold as they are. */
 const breakInJson = /[\u0085\u2028\u2029]/g

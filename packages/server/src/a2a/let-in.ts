@@ -21,16 +21,20 @@ function withoutEvidence(entry: string | readonly string[]): string | readonly s
   return typeof entry === 'string' ? entry : entry.filter((one) => !/^(?:for|from):/.test(one))
 }
 
-/** Checks again whether an agent lets a caller in: it throws `NOT_FOUND` once the agent does not, or is not published. */
+/**
+ * Checks again whether an agent lets a caller in: it throws `NOT_FOUND` once the agent does not, or is not published. At a hub it is not
+ * known at first which agent a request reaches.
+ */
 export function letInCheck(
   { runtime }: Pick<AppOptions, 'runtime'>,
-  of: { readonly agent: PublishedAgent; readonly caller: Caller; readonly path: string },
+  of: { readonly agent: () => PublishedAgent | undefined; readonly caller: Caller; readonly path: string },
 ): Pick<Auth, 'recheckMs'> & { check(): Promise<Caller['principal']> } {
   return {
     recheckMs,
     async check() {
-      const agent = await runtime.published.find(of.agent.address)
-      if (agent === null || !isLetIn(agent, of.caller)) throw nothingAt(of.path)
+      const reached = of.agent()
+      const agent = reached === undefined ? undefined : await runtime.published.find(reached.address)
+      if (agent === null || (agent && !isLetIn(agent, of.caller))) throw nothingAt(of.path)
       return of.caller.principal
     },
   }

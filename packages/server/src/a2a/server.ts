@@ -6,7 +6,7 @@ import type { Auth } from '../auth.ts'
 import type { Federation } from '../federation-config.ts'
 import { nothingAt } from '../problem.ts'
 import { encodeFrame, streamResponse } from '../sse.ts'
-import { refuseLate, whileAdmitted } from '../still-admitted.ts'
+import { refuseLate, replyWhileAdmitted, whileAdmitted } from '../still-admitted.ts'
 import { A2aError } from './a2a-error.ts'
 import { type Binding, extensionHeader, restBinding, rpcBinding } from './binding.ts'
 import type { Asked, Caller, WireCredentials } from './credential.ts'
@@ -145,9 +145,16 @@ async function run(
   const { request } = given
   const handle = methods.get(method)
   if (handle === undefined) throw new A2aError('METHOD_NOT_FOUND', `There is no method \`${shown(method)}\`.`)
-  const reply = await handle(call)
-  const auth = recheckOf(server, { request, call, agent: reply.agent })
-  await refuseLate({ auth, request, requestOrigin: 'listed' }, since)
+  let [agent] = call.agents.length === 1 ? call.agents : []
+  const pick: MethodCall['pick'] = async (...given) => {
+    agent = await call.pick(...given)
+    return agent
+  }
+  const auth = recheckOf(server, { request, call, agent: () => agent })
+  const admitted = { auth, request, requestOrigin: 'listed' } as const
+  const reply = await replyWhileAdmitted(admitted, handle({ ...call, pick }))
+  agent = reply.agent ?? agent
+  await refuseLate(admitted, since)
   return 'value' in reply ? binding.result(reply.value) : stream(server, given, { reply, binding, auth })
 }
 
@@ -156,12 +163,10 @@ type Recheck = Pick<Auth, 'check' | 'recheckMs'>
 /** What checks the caller again: its key or token of this server, else whether the agent lets it in still. */
 function recheckOf(
   { options, credentials }: A2aServer,
-  of: { readonly request: Request; readonly call: MethodCall; readonly agent: PublishedAgent | undefined },
+  of: { readonly request: Request; readonly call: MethodCall; readonly agent: () => PublishedAgent | undefined },
 ): Recheck {
   const { request, call, agent } = of
-  const own = credentials.recheck(request)
-  if (own !== null) return own
-  return agent === undefined ? neverChecked : letInCheck(options, { agent, caller: call.caller, path: call.path })
+  return credentials.recheck(request) ?? letInCheck(options, { agent, caller: call.caller, path: call.path })
 }
 
 /** A stream of frames, as long as its caller is let in. */
@@ -193,14 +198,6 @@ function stream(
   })
   for (const [name, value] of Object.entries(extensionHeader(request))) response.headers.set(name, value)
   return response
-}
-
-/** A method that waits for nothing: its caller was checked when it came. */
-const neverChecked = {
-  recheckMs: null,
-  check: async () => {
-    throw new Error('this caller is checked once')
-  },
 }
 
 /** An error that only the log may know becomes a plain one in the words of the binding. */
