@@ -147,6 +147,13 @@ const doors: readonly Door[] = [
   ['a function tool that takes a string', true, viaTool(z.object({ id: z.string() }))],
   ['a function tool that takes anything', true, viaTool(z.object({ id: z.unknown() }))],
   ['a function tool that takes either', true, viaTool(z.object({ id: z.union([z.number(), z.string()]) }))],
+  ['a function tool that takes any name', true, viaTool(z.looseObject({}))],
+  [
+    'a function tool that takes any other name, a string',
+    true,
+    viaTool(z.object({ on: z.string().optional() }).catchall(z.string())),
+  ],
+  ['a function tool that takes any name, a number', false, viaTool(z.object({}).catchall(z.number()))],
   ['a function tool that takes a number', false, viaTool(z.object({ id: z.number() }))],
   ['a function tool that takes an integer', false, viaTool(z.object({ id: z.int() }))],
   ['an action that takes a string', true, viaAction(string)],

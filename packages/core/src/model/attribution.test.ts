@@ -43,16 +43,14 @@ const marks = [
 
 /** What a reader sees at the beginning of a line: nothing hidden, and every line break as one. */
 function beginsLikeOne(text: string): boolean {
-  return text
-    .split(/[\n\v\f\r\u0085\u2028\u2029]/)
-    .some((line) =>
-      /^[[\u2772\u3014]from@/i.test(
-        line
-          .normalize('NFKC')
-          .replaceAll('\u043e', 'o')
-          .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\ufffc]/gu, ''),
-      ),
-    )
+  return text.split(/[\n\v\f\r\u0085\u2028\u2029]/).some((line) =>
+    /^[[\u2772\u3014]from@/i.test(
+      line
+        .normalize('NFKC')
+        .replaceAll('\u043e', 'o')
+        .replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\ufffc]/gu, ''),
+    ),
+  )
 }
 
 test('[C6] [E85] whatever begins a line, and whatever hides before the mark, it is escaped', () => {

@@ -95,8 +95,9 @@ function isClosed(node: unknown, { root, known: before, depth = 0 }: Looking): b
   const { $ref, allOf, properties, additionalProperties } = node
   const choices = [node['anyOf'], node['oneOf']].filter((one) => Array.isArray(one) && one.length > 0) as unknown[][]
   const closed =
-    isSchema(properties) ||
     additionalProperties === false ||
+    // What says of other names what they hold, takes them. By default the others are a model's mistake.
+    (isSchema(properties) && additionalProperties === undefined) ||
     (typeof $ref === 'string' && is(resolved(root, $ref))) ||
     (Array.isArray(allOf) && allOf.some(is)) ||
     choices.some((some) => some.every(is))

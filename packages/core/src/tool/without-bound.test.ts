@@ -146,10 +146,16 @@ describe('[P5] a bound name is in no schema that a model reads', () => {
     assert.deepEqual([...runWithoutPause(namesInside(inside, new Set(['userId'])))], [['userId', 'order.items.userId']])
   })
 
-  test('names of every alternative are listed; an alternative without names leaves the schema open', () => {
+  test('names of every alternative are listed; what takes other names leaves the schema open', () => {
     const named = { oneOf: [{ properties: { a: text } }, { properties: { b: text } }] }
     assert.deepEqual([[...namesOf(named).listed], namesOf(named).isOpen], [['a', 'b'], false])
     assert.ok(namesOf({ anyOf: [...named.oneOf, { type: 'object' }] }).isOpen)
+    for (const additionalProperties of [true, {}, text]) {
+      const loose = { properties: { a: text }, additionalProperties }
+      assert.ok(namesOf(loose).isOpen, 'a schema that says of other names what they hold takes them')
+      assert.ok(namesOf({ oneOf: [...named.oneOf, loose] }).isOpen)
+    }
+    assert.ok(!namesOf({ properties: { a: text } }).isOpen)
   })
 
   test('references that fork twenty times and chains of 2,000 cost little', async () => {

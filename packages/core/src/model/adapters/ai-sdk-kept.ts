@@ -1,6 +1,7 @@
 /** The parts of an AI SDK reply that text and calls do not say, kept in their order, and the message that gives them back. */
 import type { KeptParts } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
+import { keptAddress } from '../kept-address.ts'
 import type { AssistantMessage, ModelToolCall } from '../message.ts'
 import type {
   AiSdkJson,
@@ -34,13 +35,12 @@ export function keeperOf(model: AiSdkLanguageModel): string {
   return keeper
 }
 
-/** Where a model is, as the packages of providers keep it; '' where they do not. Without what may be secret: login and query. */
+/** Where a model is, as the packages of providers keep it; '' where they do not. */
 function addressOf(model: object): string {
   try {
     const { config } = model as { config?: { baseURL?: unknown; url?: unknown } }
     const given = typeof config?.url === 'function' ? config.url({ path: '', modelId: '' }) : config?.baseURL
-    const { origin, pathname } = new URL(String(given))
-    return `${origin}${pathname}`
+    return keptAddress(new URL(String(given)))
   } catch {
     return ''
   }

@@ -41,6 +41,7 @@ for (const [name, at] of Object.entries(ways)) {
       'http://gate.test/b',
       'http://gate.test/a/b',
       'http://other.test/a',
+      'http://gate.test/a?deployment=b',
     ]
     for (const other of others) {
       test(`from http://gate.test/a do not go to ${other}`, async () => {
@@ -52,6 +53,13 @@ for (const [name, at] of Object.entries(ways)) {
         assert.doesNotMatch(bodies.at(-1) ?? '', /sealed thought/)
       })
     }
+
+    test('go back to the same query, of which nothing can be read where they are stored', async () => {
+      const { kept } = await ask(at('http://gate.test/a?key=sesame'))
+      assert.doesNotMatch(JSON.stringify(kept), /sesame/)
+      await ask(at('http://gate.test/a?key=sesame'), kept)
+      assert.match(bodies.at(-1) ?? '', /sealed thought/)
+    })
 
     test('are not sent back where they were stored under the name of a host alone', async () => {
       const { kept } = await ask(at('http://gate.test/a'))

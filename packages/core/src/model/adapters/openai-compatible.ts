@@ -1,6 +1,7 @@
 /** A model behind any server that speaks OpenAI's chat completions: hosted ones, gateways, and local servers. */
 import { WitanError } from '@witan/protocol'
 import { providerOptionsSchema } from '@witan/protocol/schemas'
+import { keptAddress } from '../kept-address.ts'
 import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } from '../model.ts'
 import { afterText, asCostly, ModelCallError } from '../model.ts'
 import { vendorAt } from '../price-table.ts'
@@ -102,7 +103,7 @@ function connect(options: OpenAICompatibleOptions): Connection {
     called: { name: `The model server ${url.host}`, secrets },
     limits: { silenceMs: timeoutMs, totalMs: totalTimeoutMs },
     fetch: options.fetch ?? fetch,
-    keeper: `openai-compatible ${url.origin}${url.pathname} ${model}`,
+    keeper: `openai-compatible ${keptAddress(url)} ${model}`,
     wanted: null,
     limitKey: 'max_tokens',
     settings: checkedSettings(options),
