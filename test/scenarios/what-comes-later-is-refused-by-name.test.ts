@@ -50,8 +50,7 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E34] no chain between servers comes in by a request, and agents have no demands', async () => {
-    await refused({ demands: [{ kind: 'consent_required', message: 'May I?' }] }, /demands of callers/)
+  test('[E34] no chain between servers comes in by a request', async () => {
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const chain = { hop: 1, max_hops: 1_000_000_000, is_final: false }
     for (const more of [{ agent_chain: chain }, { metadata: { mentionable: { agent_chain: chain } } }])

@@ -1,6 +1,7 @@
 /** An agent as data: the one schema that code, files and the API share. */
 import { z } from 'zod'
 import { agentId, nameMap, temperature, text, toolName } from './agent-fields.ts'
+import { demandShape } from './demand-shape.ts'
 import { remoteSchema, speaksSchema, subAgentEdgeSchema, transferSchema } from './edge-schema.ts'
 import { findingSchema } from './finding.ts'
 import { userIdPattern } from './id.ts'
@@ -183,6 +184,24 @@ const approvalSchema = z.union(
   { error: 'expected the name of a tool, or { "tool": "its name", "when": a JSON Schema of its arguments }' },
 )
 
+/**
+ * What an agent demands before its work, such as consent or a payment. It waits as an interruption `policy` until it is met; no model reads it.
+ * Its caller on another server meets it if `of` admits that one, and so do the people who may answer here [C21].
+ */
+const demandSchema = z.strictObject({
+  ...demandShape,
+  of: accessEntries.default(['@*']),
+  /** `call`: before each call of the agent; `conversation`: once, then it stays met in the conversation. */
+  per: z.enum(['call', 'conversation']).default('call'),
+})
+
+const demandsSchema = z
+  .array(demandSchema)
+  .max(20)
+  .refine((all) => new Set(all.map(({ kind, message }) => JSON.stringify([kind, message]))).size === all.length, {
+    error: 'two demands with one kind and one message are the same',
+  })
+
 /** A complete agent. Unknown keys are refused, including those of features that are not built yet. */
 export const agentSchema = z.strictObject({
   id: agentId,
@@ -208,6 +227,8 @@ export const agentSchema = z.strictObject({
   speaks: z.array(speaksSchema).max(200).default([]),
   /** The agents on other servers that its model may call [M18]. */
   remotes: z.array(remoteSchema).max(200).default([]),
+  /** What must be met before it begins to work [C21]. */
+  demands: demandsSchema.default([]),
   /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */
   transferReach: z.enum(['edges', 'tree']).default('edges'),
   /** True: its model cannot hand over [K12]. */

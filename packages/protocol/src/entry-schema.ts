@@ -209,6 +209,7 @@ const rows = {
     read: text.optional(),
     answered: object({ text, output: json, taken: count, usage: usageCountersSchema.nullable() }).optional(),
     spent: usageCountersSchema.nullable().optional(),
+    met: z.literal(true).optional(),
   }),
   transfer: object({ from: text, to: text, returned: flag }),
   participant: object({ user: text, name: maybe, roles: texts, change: z.enum(['joined', 'left']), by: text }),

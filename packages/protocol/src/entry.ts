@@ -326,6 +326,8 @@ export interface CheckpointBody {
   readonly answered?: RemoteAnswer
   /** Set at such a call: what it has cost since this was counted last; null if that is unknown. */
   readonly spent?: UsageCounters | null
+  /** Set at the call of an agent that demands something: all of it is met, and its work begins. */
+  readonly met?: true
 }
 /** Control goes from one agent to another: at the call that hands over, or that control comes back to. */
 export interface TransferBody {

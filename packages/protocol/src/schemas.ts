@@ -9,6 +9,7 @@ export { jsonDepth, jsonExcess, jsonSize, maxJsonDepth, maxJsonSize } from './js
 export { isChecked, isParsed, markChecked, markParsed } from './checked.ts'
 
 // agents
+export { demandShape } from './demand-shape.ts'
 export type { ErrorFinding, RefusalCode, WarningFinding } from './finding.ts'
 export { findingSchema, warningCodes } from './finding.ts'
 export type { SubAgentEdgeInput } from './edge-schema.ts'

@@ -141,6 +141,15 @@ const warnings: readonly FindingRow[] = [
     agent('root', { address: 'docs', access: { call: ['@*'] }, parameters: [{ name: 'country' }] }),
   ),
   warning(
+    'DEMAND_UNRESOLVABLE',
+    'a demand of nobody elsewhere, who is let in',
+    agent('root', {
+      address: 'docs',
+      access: { call: ['@*@b.test'] },
+      demands: [{ kind: 'consent_required', message: 'May I?', of: ['role:staff'] }],
+    }),
+  ),
+  warning(
     'AGENT_CYCLE',
     'two agents that call each other',
     agent('root', { subAgents: [{ agent: 'leaf' }] }),

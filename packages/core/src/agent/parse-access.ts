@@ -1,4 +1,4 @@
-/** Addresses in the access lists of an agent: read when it is saved, and kept in the form in which they are compared. */
+/** Addresses in the access lists and the demands of an agent: read when it is saved, and kept in the form in which they are compared. */
 import { type AgentData, WitanError } from '@witan/protocol'
 import { readAddress, readDomain, shownName } from '@witan/protocol/names'
 import type { Pausable } from '../identity/pausable.ts'
@@ -9,6 +9,7 @@ type Entries = NonNullable<Access['call']>
 /** The lists with every address in canonical form, and each entry that should be an address or a domain and is none. */
 interface ReadAccess {
   readonly access: Access
+  readonly demands: AgentData['demands']
   readonly problems: readonly WitanError[]
 }
 
@@ -16,7 +17,11 @@ interface ReadAccess {
 const pieceNames = 100
 
 /** Reads the lists in pieces. */
-export function* readingAccess({ call, tools }: Access, who: string): Pausable<ReadAccess> {
+export function* readingAccess(
+  { access, demands: all }: Pick<AgentData, 'access' | 'demands'>,
+  who: string,
+): Pausable<ReadAccess> {
+  const { call, tools } = access
   const problems: WitanError[] = []
   let looked = 0
   const aloneAt = (path: string): WitanError => {
@@ -55,10 +60,13 @@ export function* readingAccess({ call, tools }: Access, who: string): Pausable<R
     return list
   }
   const callers = call === null ? null : yield* readList(call, 'access.call')
-  if (tools === undefined) return { access: { call: callers }, problems }
+  const demands: AgentData['demands'] = []
+  for (const [index, demand] of all.entries())
+    demands.push({ ...demand, of: yield* readList(demand.of, `demands.${index}.of`) })
+  if (tools === undefined) return { access: { call: callers }, demands, problems }
   const guarded: Record<string, Entries> = {}
   for (const [tool, entries] of Object.entries(tools)) guarded[tool] = yield* readList(entries, `access.tools.${tool}`)
-  return { access: { call: callers, tools: guarded }, problems }
+  return { access: { call: callers, tools: guarded }, demands, problems }
 }
 
 const anyOfDomain = '@*@'

@@ -51,7 +51,7 @@ export function* agentProblems(input: unknown): Pausable<readonly WitanError[]> 
     if (problems.length >= mostProblems) break
     problems.push(problem)
   }
-  if (parsed.success) problems.push(...(yield* readingAccess(parsed.data.access, whoIs(input))).problems)
+  if (parsed.success) problems.push(...(yield* readingAccess(parsed.data, whoIs(input))).problems)
   return problems.slice(0, mostProblems)
 }
 
@@ -69,9 +69,9 @@ function* complete(parsed: AgentData): Pausable<AgentData> {
   const outputSchema = agent.outputSchema ?? (yield* samplingSchema(agent.outputSample ?? undefined))
   const actions = yield* withSchemas(agent.actions)
   const queries = yield* withSchemas(agent.queries)
-  const { access, problems } = yield* readingAccess(agent.access, whoIs(parsed))
+  const { access, demands, problems } = yield* readingAccess(agent, whoIs(parsed))
   for (const problem of problems) throw problem
-  return yield* freezing({ ...agent, access, actions, queries, outputSchema })
+  return yield* freezing({ ...agent, access, demands, actions, queries, outputSchema })
 }
 
 interface WithSchema {
@@ -265,7 +265,7 @@ function badName(who: string, issue: z.core.$ZodIssue, input: unknown): WitanErr
     `${who}: \`${path}\` is \`${shownName(String(name).slice(0, 80))}\`, which is not a valid name there.`,
     {
       path,
-      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*`, `anonymous`; beside an address `for:mailto:a@b.example`, `from:…`.',
+      hint: 'Tools: letters, digits, `_` and `-`. Agents: a-z, 0-9 and `-`. Parameters: letters, digits and `_`. At most 64 characters. In `access` and `of`: `user:anna`, `role:staff`, `key:ab12`, `@a@b.example`, `@*@b.example`, `@*`, `anonymous`; beside an address `for:mailto:a@b.example`, `from:…`.',
     },
   )
 }
@@ -293,7 +293,6 @@ function agentJson(): z.core.JSONSchema.BaseSchema {
 
 /** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
 const unbuilt: Readonly<Record<string, string>> = {
-  demands: 'demands of callers',
   mcp: 'calling tools of MCP servers',
 }
 

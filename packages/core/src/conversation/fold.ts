@@ -26,14 +26,16 @@ import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
 import { foldExchange, noteUnsent } from './fold-exchange.ts'
-import { delegatedMessage, foldMessage, readWords, replyOf } from './inbox.ts'
+import { delegatedMessage, foldMessage, readInbox, replyOf } from './inbox.ts'
 import { valuesAt, withHidden } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
 import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type ToolCall } from './state.ts'
 import { answerText, foldTransfer, gatheredText, allowHandOvers, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
-import { beginBody, endBody, foldAnswered, foldSpent } from './remote.ts'
+import { beginRemote, foldAnswered, foldSpent } from './remote.ts'
+import { endBody } from './body.ts'
+import { beginWork, foldMet } from './begin-work.ts'
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
 import { SparseMap } from './sparse-map.ts'
 import {
@@ -75,6 +77,7 @@ export function emptyState(
     answers: new SparseMap(),
     badEnds: new SparseMap(),
     artifacts: { made: new SparseMap(), reads: new SparseMap() },
+    met: new Set(),
     folded: 0,
     seq: 0,
   }
@@ -166,8 +169,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   if (workflow !== null) foldStepStart(workflow, call)
   if (caller !== null && parent !== null && call.handOver !== null) {
     takeControl(caller, parent, call)
-    if (call.initial.length > 0) addInitialCalls(call)
-    return
+    return beginWork(state, call)
   }
   document.calls.push(call)
   if (parent === null) {
@@ -186,7 +188,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
     else beginTask(state, { from, call, grant: body.background })
   }
   if (document.calls.length > 1) return
-  activate(state, call)
+  activate(state, call, body.hidden)
 }
 
 /** The definition of the agent that a start names. */
@@ -201,7 +203,7 @@ function definitionOf(body: AgentStartBody, parent: AgentCall | null, agents: Ag
 /** A message for an agent on another server that has answered: it is told that too. */
 function tellRemote(state: ConversationState, call: AgentCall | undefined): void {
   if (call !== undefined && call.remote !== null && call.active && call.toolCalls.length === 0)
-    beginBody(state, call, call.document.remoteNote)
+    beginRemote(state, call, call.document.remoteNote)
 }
 
 function foldCheckpointOf(
@@ -212,7 +214,9 @@ function foldCheckpointOf(
   const { place, body } = entry
   foldCheckpoint(run, entry)
   const call = run?.calls.get(place.call)
-  if (run === null || call === undefined || call.remote === null) return
+  if (run === null || call === undefined) return
+  if (body.met === true) foldMet(state, run, call)
+  if (call.remote === null) return
   if (body.note !== undefined) call.document.remoteNote = body.note
   if (body.spent !== undefined) foldSpent(run, call, body.spent)
   if (body.answered !== undefined) foldAnswered(state, run, { call, answered: body.answered })
@@ -228,22 +232,6 @@ function beginTask(
   if (askedBy !== null) settle(askedBy, contentOf(handleOf(place.call, toolCallId)))
 }
 
-/** Adds the initial queries before the first step. The model reads them as its own calls. */
-function addInitialCalls(call: AgentCall): void {
-  const { document, initial } = call
-  readInbox(call, document.inbox.length)
-  beginStep(call, replyOf(call, { text: '', calls: initial }))
-}
-
-/** Moves the first `count` messages from the inbox to the document, because a model has read them. */
-function readInbox(call: AgentCall, count: number): void {
-  const { said, inbox } = call.document
-  for (const waiting of inbox.splice(0, count)) {
-    said.push(...readWords(waiting, call, said.at(-1)))
-    if (waiting.author !== 'witan' || waiting.reports !== undefined) allowHandOvers(call)
-  }
-}
-
 function joinRun(run: LiveJob, call: AgentCall): void {
   run.calls.set(call.place.call, call)
   holdShare(run, call, 1)
@@ -256,14 +244,14 @@ function joinRun(run: LiveJob, call: AgentCall): void {
   }
 }
 
-function activate(state: ConversationState, call: AgentCall): void {
+function activate(state: ConversationState, call: AgentCall, isHidden = false): void {
   call.active = true
   const { said, callStarts, inbox } = call.document
   callStarts.push({ from: said.length, start: call.start, isRoot: call.parent === null })
   if (call.firstSaid === -1) call.firstSaid = said.length
-  if (call.remote !== null) return beginBody(state, call)
+  if (call.remote !== null) return beginRemote(state, call)
   if (call.parent !== null) inbox.push(delegatedMessage(call))
-  if (call.initial.length > 0) addInitialCalls(call)
+  beginWork(state, call, isHidden)
 }
 
 function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notice' }): void {
@@ -339,7 +327,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   if (run === null || call === undefined) return
   run.calls.delete(place.call)
   holdShare(run, call, -1)
-  if (call.remote !== null) endBody(run, call)
+  endBody(run, call)
   if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
   const { calls, inbox } = call.document
   settleOpen(call)

@@ -4,6 +4,7 @@ import { fileMention, type FileReference } from '@witan/protocol/files'
 import { changed, companyOf } from '../parameter/person.ts'
 import { asksPeople } from '../parameter/known-people.ts'
 import { documentAt } from './address.ts'
+import { allowHandOvers } from './fold-hand-over.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
 import { type AgentCall, askerOf, type ConversationState, type LiveJob, type WaitingMessage } from './state.ts'
 import type { EndedTask } from './task-state.ts'
@@ -127,4 +128,13 @@ export function replyOf(
   const plain: Reply = { kind: 'reply', agent: agent.id, to: askerOf(call), text, calls, scrub }
   const reply = asksPeople(agent) ? { ...plain, asker: { naming: agent, people } } : plain
   return kept === undefined ? reply : { ...reply, kept: { parts: kept, unseen } }
+}
+
+/** Moves the first `count` messages from the inbox to the document, because a model has read them. */
+export function readInbox(call: AgentCall, count: number): void {
+  const { said, inbox } = call.document
+  for (const waiting of inbox.splice(0, count)) {
+    said.push(...readWords(waiting, call, said.at(-1)))
+    if (waiting.author !== 'witan' || waiting.reports !== undefined) allowHandOvers(call)
+  }
 }

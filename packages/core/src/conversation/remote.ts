@@ -3,24 +3,12 @@ import type { UsageCounters } from '@witan/protocol'
 import type { RemoteAnswer } from '@witan/protocol/entries'
 import { addRemoteUsage, roundCost } from '@witan/protocol/entries'
 import { countersOf } from './merge-usage.ts'
-import { type AgentCall, liveJob, type ConversationState, type LiveJob, type ToolCall } from './state.ts'
-import { newToolCall } from './step.ts'
-
-/** Whether a tool call is the body of its owner: it has no place of its own, and its outcome is the answer of the call. */
-export function isBody({ place, owner }: ToolCall): boolean {
-  return place !== null && place.call === owner.place.call
-}
+import { beginBody, endBody } from './body.ts'
+import type { AgentCall, ConversationState, LiveJob } from './state.ts'
 
 /** Starts the body of a call that is active from now on, or that has more to tell the other server. */
-export function beginBody(state: ConversationState, call: AgentCall, note?: unknown): void {
-  const { call: id } = call.place
-  const requested = { id, name: call.agent.id, arguments: JSON.stringify({ message: call.message }) }
-  const body = newToolCall(requested, call)
-  body.state = 'started'
-  body.place = call.place
-  body.note = note
-  call.toolCalls = [body]
-  liveJob(state, call.job)?.toolCalls.set(id, body)
+export function beginRemote(state: ConversationState, call: AgentCall, note?: unknown): void {
+  beginBody(state, call, { name: call.agent.id, args: { message: call.message }, note })
 }
 
 /** Folds the answer: the call ends with it, unless words have come that the other server does not know. */
@@ -32,7 +20,7 @@ export function foldAnswered(state: ConversationState, run: LiveJob, { call, ans
   if (call.final !== null) call.earlierAnswers = [...call.earlierAnswers, call.final.text]
   call.final = { text, finishReason: 'stop', offered: true, output: { value: output } }
   call.document.inbox.splice(0, taken)
-  if (call.document.inbox.length > 0) beginBody(state, call, note)
+  if (call.document.inbox.length > 0) beginRemote(state, call, note)
 }
 
 /** Counts what a call has spent elsewhere, as model calls of this tree; null: that is unknown. */
@@ -47,10 +35,4 @@ export function foldSpent(run: LiveJob, call: AgentCall, usage: UsageCounters | 
 interface Answered {
   readonly call: AgentCall
   readonly answered: RemoteAnswer
-}
-
-/** Forgets the body of a call that is over. */
-export function endBody(run: LiveJob, call: AgentCall): void {
-  run.toolCalls.delete(call.place.call)
-  call.toolCalls = []
 }

@@ -373,6 +373,8 @@ export interface ConversationState {
   /** How runs failed or were cancelled whose tasks continue, by run id [E52]. */
   readonly badEnds: SparseMap<string, BadEnd>
   readonly artifacts: Artifacts
+  /** What agents demand once in a conversation, and is met. */
+  readonly met: Set<string>
   /** How many entries are folded. */
   folded: number
   /** The last seq that is folded and stored. */

@@ -1,8 +1,8 @@
 /** Gives waiting models and tools their replies and outcomes from the log. */
 import type { ErrorCode } from '@witan/protocol'
-import type { Entry, RemoteAnswer, RequiredBody } from '@witan/protocol/entries'
+import type { CheckpointBody, Entry, ErrorBody, RequiredBody } from '@witan/protocol/entries'
 import type { ModelNote } from '../model/model.ts'
-import { failed, type ModelSpending, result } from '../tool/outcome.ts'
+import { failed, type ModelSpending, result, type ResultOutcome } from '../tool/outcome.ts'
 import { interruptionsOf, childOf, failureOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import type { Pending, PendingReply, PendingTool } from './pending.ts'
 import { ahead, aheadOfCall, aheadOfJob, type FollowedLog, stopFollowing } from './followed-log.ts'
@@ -147,20 +147,32 @@ async function giveOutcome({ followed, pending, contents }: Engine, entry: Entry
     )
     return
   }
-  if (entry.type === 'checkpoint' && entry.body.answered === undefined) {
+  if (entry.type === 'checkpoint' && entry.body.answered === undefined && entry.body.met === undefined) {
     const { note, read, spent } = entry.body
     const save = () => (spent === undefined ? saveNote(note) : tool.context.body?.saveSpent(note, spent))
     const done = read === undefined ? Promise.resolve(save()) : artifacts.read(read).then(() => {})
     return done.catch(() => stopFollowing(followed))
   }
   pending.tools.delete(tool.call)
-  if (entry.type === 'error' && entry.kind === 'agent')
-    tool.finish(failed(entry.body.code as ErrorCode, entry.body.detail))
+  if (entry.type === 'error' && entry.kind === 'agent') tool.finish(failureOfBody(followed, entry))
   else if (entry.type === 'start' && entry.kind === 'agent') tool.finish(childOf(entry.body))
   else if (entry.type.endsWith('_required')) tool.finish(interruptionsOf(askedTogether(ahead(followed), entry)))
-  else if (entry.type === 'checkpoint') tool.finish({ ...result(null), answered: entry.body.answered as RemoteAnswer })
+  else if (entry.type === 'checkpoint') tool.finish(outcomeOfBody(entry.body))
   else if (isToolOver(entry)) tool.finish(outcomeOf(entry, []))
   else stopFollowing(followed)
+}
+
+/** How the body of a call failed. One that had control of its job ended with it, and says why there. */
+function failureOfBody(followed: FollowedLog, { job, body }: Entry & { readonly body: ErrorBody }): ResultOutcome {
+  if (body.code !== 'RUN_CANCELLED') return failed(body.code as ErrorCode, body.detail)
+  for (const { type, kind, place, body: end } of aheadOfJob(followed, job))
+    if (type === 'error' && kind === 'agent' && place.call === job) return failed(end.code as ErrorCode, end.detail)
+  return failed(body.code, body.detail)
+}
+
+/** The outcome of the body of a call: what an agent on another server answered, or that all is met which an agent demands. */
+function outcomeOfBody({ answered }: CheckpointBody): ResultOutcome {
+  return answered === undefined ? result(null) : { ...result(null), answered }
 }
 
 /** The interruptions that one tool call opened together. */

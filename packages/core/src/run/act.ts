@@ -2,7 +2,7 @@
 import type { CallPlace } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { allowModelCall } from '../budget/budget.ts'
-import { isBody } from '../conversation/remote.ts'
+import { isBody } from '../conversation/body.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
@@ -153,9 +153,11 @@ function settleCall(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void 
   const { owner } = toolCall
   const { failure, answered, notice } = outcome
   if (notice !== undefined) record(job, owner.place, { type: 'notice', kind: null, body: notice })
-  if (failure !== null)
-    failCall(owner, job, { ...failure, hint: 'Ask whoever runs the other server, or call another agent.' })
-  else if (answered !== undefined) record(job, owner.place, { type: 'checkpoint', kind: null, body: { answered } })
+  if (failure !== null) failCall(owner, job, { ...failure, hint: 'Ask whoever runs that agent, or call another one.' })
+  else {
+    const body = answered === undefined ? ({ met: true } as const) : { answered }
+    record(job, owner.place, { type: 'checkpoint', kind: null, body })
+  }
 }
 
 /** Records what the tool waits for. Nothing of the call stays in memory. */

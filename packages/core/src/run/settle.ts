@@ -10,7 +10,7 @@ import {
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
 import { linkOfRemote, remoteOf } from '../agent/remote-agent.ts'
 import { type AgentCall, answeredCall, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
-import { isBody } from '../conversation/remote.ts'
+import { isBody } from '../conversation/body.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'

@@ -15,6 +15,7 @@ import { actionTools } from '../tool/kinds/action.ts'
 import { allowed } from '../tool/kinds/allowed-tools.ts'
 import { approved, type ApprovalOptions } from '../tool/kinds/approval.ts'
 import { artifactTools } from '../tool/kinds/artifact.ts'
+import { demandTools } from '../tool/kinds/demands.ts'
 import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
 import { functionTools } from '../tool/kinds/function.ts'
 import { createPostgresSource } from '../tool/kinds/postgres-source.ts'
@@ -54,6 +55,7 @@ export function toolSourcesOf(from: {
     agentTools(find),
     transferTools({ find, exists }),
     remoteTools(remotes),
+    demandTools,
     backgroundTools(control),
     questionTools,
     userTools,

@@ -1,6 +1,7 @@
-/** The form of a demand: what a function tool asks of whoever wants its effect, before it has any [C21]. */
+/** The form of demands: of a function tool before its effect, and of an agent before its work [C21]. */
+import type { AgentData } from '@witan/protocol'
 import { z } from 'zod'
-import { maxJsonDepth } from '@witan/protocol/schemas'
+import { demandShape, maxJsonDepth } from '@witan/protocol/schemas'
 import { runWithoutPause } from '../identity/pausable.ts'
 import { plainCopy } from '../identity/plain.ts'
 import { issueWords } from './questions.ts'
@@ -16,8 +17,7 @@ const link = z.string().refine((text) => {
 }, 'must be an HTTPS URL without a user')
 
 const demandSchema = z.strictObject({
-  kind: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, `_`, `.` or `-`'),
-  message: words,
+  ...demandShape,
   code: line.optional(),
   title: line.optional(),
   message_translations: z.record(z.string(), words).optional(),
@@ -49,3 +49,14 @@ export function checkedDemand(demand: DemandInput): Readonly<Record<string, unkn
 function wrong(issues: readonly string[]): TypeError {
   return new TypeError(`This cannot be demanded: ${issues.join('; ')}.`)
 }
+
+/** What an agent demands before its work. */
+export type Demand = AgentData['demands'][number]
+
+/** The demands of an agent. A definition of an earlier version has no such list. */
+export function demandsOf({ demands }: Partial<Pick<AgentData, 'demands'>>): readonly Demand[] {
+  return demands ?? []
+}
+
+/** The tool that is the body of a call until all is met. No model, agent or tool can have this name. */
+export const demandsTool = 'agent/demands'

@@ -1,5 +1,6 @@
 /** Checks addresses: one agent has each, no other agent has its local part as id, and callers from outside can use a published agent [M01]. */
 import type { AgentData, Finding } from '@witan/protocol'
+import { demandsOf } from '../../tool/demand.ts'
 import { localOf } from '../address.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt } from './names.ts'
@@ -37,8 +38,14 @@ export function checkAddresses(agent: AgentData, agents: AgentSet): Finding[] {
   return []
 }
 
-/** Warnings about a published agent that nobody on another server may call, or whose call must fail. */
-export function checkPublished({ id, address, access: { call }, parameters }: AgentData): Finding[] {
+/** Warnings about a published agent that nobody on another server may call, or whose call must fail or wait. */
+export function checkPublished(agent: AgentData): Finding[] {
+  const {
+    id,
+    address,
+    access: { call },
+    parameters,
+  } = agent
   if (address === null) return []
   const findings: Finding[] = []
   if (call === null || call.length === 0) {
@@ -57,5 +64,30 @@ export function checkPublished({ id, address, access: { call }, parameters }: Ag
       hint: 'Hide the parameter, or publish another agent that passes its value on.',
     })
   }
-  return findings
+  return [...findings, ...demandsOfNobody(agent)]
+}
+
+/** Demands that a caller from outside, whom the agent lets in, cannot meet itself. */
+function demandsOfNobody(agent: AgentData): Finding[] {
+  const {
+    id,
+    access: { call },
+  } = agent
+  const letsIn = (call ?? []).flat().filter(isOutsideEntry)
+  return demandsOf(agent).flatMap(({ of }, index): Finding[] => {
+    const isMet = of.flat().some((entry) => entry.startsWith('@'))
+    if (letsIn.length === 0 || (isMet && !letsIn.includes('anonymous'))) return []
+    const who = isMet ? 'a caller without a credential owns no task' : '`of` names no address'
+    return [
+      {
+        ...{ code: 'DEMAND_UNRESOLVABLE', severity: 'warning', agent: id, path: `demands.${index}.of` },
+        detail: `Agent \`${id}\` lets in callers that cannot meet what it demands: ${who}. Each waits until somebody here meets it.`,
+        hint: 'Name in `of` the addresses that `access.call` names, and take `anonymous` out there; or watch the inbox.',
+      },
+    ]
+  })
+}
+
+function isOutsideEntry(entry: string): boolean {
+  return entry.startsWith('@') || entry === 'anonymous'
 }

@@ -332,6 +332,9 @@ const sharedBudgets = 'select 1'
 /** An entry may say what its process had read of others. Earlier versions would not read its text. */
 const views = 'select 1'
 
+/** An agent may demand something before its work. Earlier versions would let it work without. */
+const demands = 'select 1'
+
 /** Who made a revision of an agent or protocol. Earlier versions would change one without writing it to the audit. */
 const changed = 'alter table agent_revisions add column changed text'
 
@@ -370,6 +373,7 @@ const steps: readonly string[] = [
   remoteCalls,
   sharedBudgets,
   views,
+  demands,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

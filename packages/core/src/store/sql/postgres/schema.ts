@@ -302,6 +302,9 @@ const sharedBudgets = 'select 1'
 /** An entry may say what its process had read of others. Earlier versions would not read its text. */
 const views = 'select 1'
 
+/** An agent may demand something before its work. Earlier versions would let it work without. */
+const demands = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -334,6 +337,7 @@ const steps: readonly Migration[] = [
   { sql: remoteCalls, worksFrom: 20 },
   { sql: sharedBudgets, worksFrom: 23 },
   { sql: views, worksFrom: 24 },
+  { sql: demands, worksFrom: 25 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
