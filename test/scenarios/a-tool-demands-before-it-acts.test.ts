@@ -127,7 +127,7 @@ test('a demand that cannot be made is refused before anything stands, and its va
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [undefined, /expected object/],
     [{ message: 'cny-x' }, /`kind`/],
-    [{ kind: 'cny x', message: 'cny-x' }, /`kind`: must be 1 to 64/],
+    [{ kind: 'cny x', message: 'cny-x' }, /`kind`: expected 1 to 64/],
     [{ ...fee, message: '  ' }, /`message`/],
     [{ ...fee, message: 'cny'.repeat(9_000) }, /at most 16000 characters/],
     [{ ...fee, url: 'http://cny.test' }, /`url`: must be an HTTPS URL/],
