@@ -7,6 +7,8 @@ import { assertEvents } from './support/claims.ts'
 import { type Cluster, createCluster, leaseMs, type Member } from './support/cluster.ts'
 import { createGate } from './support/model-server.ts'
 import { agent, segment, until } from './support/stage.ts'
+import { a2aClient, message } from './support/a2a.ts'
+import { createRemoteServer, type RemoteServer } from './support/remote-server.ts'
 import { handlesIn } from './support/tasks.ts'
 import type { Conversation, RunResult, Task, WitanEvent } from './support/wire.ts'
 import type { Frame } from './support/witan.ts'
@@ -18,13 +20,20 @@ let cluster: Cluster
 let a: Member
 let b: Member
 let worker: Member
+let remote: RemoteServer
 
 before(async () => {
   cluster = await createCluster()
   // All at once on an empty database: each makes the schema, or finds it made.
-  ;[a, b, worker] = await Promise.all([cluster.serve(), cluster.serve(), cluster.work()])
+  remote = await createRemoteServer('x.test')
+  const federation = JSON.stringify({ resolve: { 'x.test': remote.url } })
+  const named = `server: { domain: 'bots.example' }, federation: ${federation},`
+  ;[a, b, worker] = await Promise.all([cluster.serve(named), cluster.serve(named), cluster.work()])
 })
-after(() => cluster?.close())
+after(async () => {
+  await cluster?.close()
+  await remote?.close()
+})
 
 const idle = (from: Member, id: string): Promise<Conversation> =>
   until(
@@ -274,6 +283,22 @@ test('a frozen owner writes nothing when it thaws, and its client gets the resul
   assert.deepEqual(await frozen.events('chats/icy'), before)
   assertEvents(before)
   await frozen.stop()
+})
+
+test('[E68] one piece of evidence, shown to two servers at once with two messages, is accepted once', async () => {
+  await save(agent('docs', { address: 'docs', access: { call: ['@a@x.test'] } }))
+  cluster.model.on('docs', () => ({ text: 'here' }))
+  const audience = '@docs@bots.example'
+  for (let round = 0; round < 5; round += 1) {
+    const identity_evidence = [remote.evidence({ audience })]
+    const shown = [a, b].map(async (member) => {
+      const sent = message('go', { metadata: { mentionable: { identity_evidence } } })
+      const bearer = remote.token({ aud: audience, jti: sent.messageId })
+      const { status, text } = await a2aClient(() => member, '/a2a/docs', bearer).rpc('SendMessage', { message: sent })
+      return status === 401 ? /EVIDENCE_\w+/.exec(text)?.[0] : status
+    })
+    assert.deepEqual((await Promise.all(shown)).toSorted(), [200, 'EVIDENCE_REPLAYED'])
+  }
 })
 
 test('a worker says what it works on, and hands its job on within ten seconds when it is told to end', async () => {

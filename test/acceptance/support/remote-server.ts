@@ -1,8 +1,9 @@
-/** A server of another domain, as far as ours sees one: the keys that it publishes, and the tokens that it signs for its agents. */
+/** A server of another domain, as far as ours sees one: the keys that it publishes, and the tokens and evidence that it signs for its agents. */
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { signedEvidence } from '../../support/evidence.ts'
 
 export interface RemoteServer {
   readonly url: string
@@ -11,6 +12,8 @@ export interface RemoteServer {
   readonly asked: string[]
   /** A token for a call; claims and header may be changed, and `undefined` leaves one out. */
   token(claims: Record<string, unknown>, header?: Record<string, unknown>): string
+  /** Evidence about its agent `a`, good for a minute from now on; the content may be changed. */
+  evidence(content: Record<string, unknown>): Record<string, unknown>
   close(): Promise<void>
 }
 
@@ -44,6 +47,17 @@ export async function createRemoteServer(domain: string): Promise<RemoteServer> 
       const standard = { iss: `https://${domain}`, sub: `@a@${domain}`, iat: now, exp: now + 300, jti: randomUUID() }
       const text = `${encoded({ alg: 'EdDSA', kid, ...header })}.${encoded({ ...standard, ...claims })}`
       return `${text}.${sign(null, Buffer.from(text), privateKey).toString('base64url')}`
+    },
+    evidence(content) {
+      const iso = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
+      const standard = {
+        subject: `@a@${domain}`,
+        issuer: `https://${domain}`,
+        method: 'urn:x:agent',
+        assurance: 'agent',
+      }
+      const times = { issued_at: iso(0), expires_at: iso(60) }
+      return signedEvidence({ ...standard, ...times, ...content }, { key: privateKey, proof: { kid } })
     },
     async close() {
       server.closeAllConnections()
