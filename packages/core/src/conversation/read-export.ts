@@ -189,7 +189,10 @@ class Reader {
     const read = {
       row: { ...row, database } satisfies ConversationRow,
       entries: await this.#take(row.lastSeq, 'entry', ({ entry }) => entry as unknown as Entry),
-      jobs: await this.#take(jobs, 'job', ({ job }) => ({ ...job, ...at, owner: null, leaseUntil: 0 })),
+      jobs: await this.#take(jobs, 'job', ({ job }) => {
+        const changedAt = job.endedAt ?? job.startedAt ?? job.createdAt
+        return { ...job, ...at, owner: null, leaseUntil: 0, changedAt }
+      }),
       interruptions: await this.#take(interruptions, 'interruption', ({ interruption }) => {
         return { ...interruption, ...at } as unknown as InterruptionRow
       }),

@@ -8,8 +8,9 @@ import { tail } from '../event/tail.ts'
 import { channelOf } from '../identity/channel.ts'
 import { frozen } from '../identity/frozen.ts'
 import { notFound } from '../identity/not-found.ts'
-import type { ReadBound } from '../store/row-page.ts'
-import type { ConversationRow, JobRow, RunsOf } from '../store/store.ts'
+import { pageStart } from '../store/cursor.ts'
+import type { ReadBound, RowPage } from '../store/row-page.ts'
+import type { ConversationRow, JobRow, RunPlace, RunsOf } from '../store/store.ts'
 import { outsideKinds } from '../interruption/may-answer.ts'
 import { runStatus } from './jobs.ts'
 import { type Page, type PageOptions, rowPage } from './page.ts'
@@ -27,6 +28,8 @@ export interface OwnRun {
   readonly status: RunLine['status']
   /** Since when it has this status. */
   readonly changedAt: number
+  /** The cursor of a list behind this run, as it is now. */
+  readonly cursor: string
   /** The last result; null while it works. */
   readonly result: Pick<RunResult, 'text' | 'output' | 'error'> | null
   /** What it has cost, as far as that is counted; null while it works. */
@@ -48,18 +51,25 @@ export type OwnMessage =
   | { readonly by: 'agent'; readonly seq: number; readonly asked: Asked }
 
 /** Selects runs; what is absent selects all. */
-export interface OwnRunFilter extends PageOptions {
-  readonly agent?: string
+export interface OwnRunFilter {
+  readonly agents?: readonly string[]
   readonly conversation?: string
   readonly live?: boolean
   readonly status?: Exclude<RunLine['status'], 'running' | 'waiting'>
+  /** The least `changedAt`. */
+  readonly since?: number
 }
 
 /** All methods throw `NOT_FOUND` for what another principal began, whatever roles the caller has. */
 export interface OwnRuns {
   get(runId: string): Promise<OwnRun>
-  /** Newest first. */
-  list(filter?: OwnRunFilter): Promise<Page<OwnRun>>
+  /**
+   * The last changed first; those of one conversation the last begun first. One page looks at 2,000 runs at most, so it may hold fewer than
+   * its limit and still have a cursor. A run that changes while pages are read stands at the top of the next list.
+   */
+  list(filter?: OwnRunFilter & PageOptions): Promise<Page<OwnRun>>
+  /** How many a list has, among the first 2,000 that it looks at. */
+  count(filter?: OwnRunFilter): Promise<number>
   /** How many have not ended, counted up to `most`. */
   countLive(most: number): Promise<number>
   /** The agent of a conversation. */
@@ -96,17 +106,24 @@ export function ownRuns(scope: Scope): OwnRuns {
       const { job, row } = await ownJob(scope, id)
       return give(job, row)
     },
-    async list({ agent, conversation, live, status, ...page } = {}) {
+    async list(filter = {}) {
       await ready()
-      const createdBy = principal.id
-      const wanted: RunsOf = {
-        ...{ createdBy, agent: agent ?? null, conversation: conversation ?? null },
-        ...{ live: live ?? null, status: status ?? null },
+      const wanted = wantedRuns(principal.id, filter)
+      let next: RunPlace | null = null
+      const read = async ({ after, ...rows }: Omit<RowPage, 'bound'> & { readonly bound: ReadBound }) => {
+        const found = await store.listRunsOf(database, { ...rows, ...wanted, after: placeIn(after) })
+        next = found.next
+        return found.rows
       }
-      return rowPage(page, (rows) => store.listRunsOf(database, { ...rows, ...wanted }), {
+      const page = await rowPage(filter, read, {
         item: async (job) => give(job, await store.getConversation(database, job.conversation)),
-        id: ({ id }) => id,
+        id: cursorOf,
       })
+      return { items: page.items, nextCursor: page.nextCursor ?? (next === null ? null : cursorOf(next)) }
+    },
+    async count(filter = {}) {
+      await ready()
+      return store.countRunsOf(database, wantedRuns(principal.id, filter))
     },
     async countLive(most) {
       await ready()
@@ -157,6 +174,25 @@ export function ownRuns(scope: Scope): OwnRuns {
   }
 }
 
+/** How many runs one page looks at. */
+const mostLooked = 2_000
+
+function wantedRuns(createdBy: string, filter: OwnRunFilter): RunsOf & { readonly look: number } {
+  const { agents = null, conversation = null, live = null, status = null, since = null } = filter
+  return { createdBy, agents, conversation, live, status, since, look: mostLooked }
+}
+
+function cursorOf({ changedAt, id }: RunPlace): string {
+  return `${changedAt}~${id}`
+}
+
+/** Throws `BODY_INVALID`. */
+function placeIn(cursor: string | null): RunPlace | null {
+  if (cursor === null) return null
+  const [, changedAt, id] = /^(\d{1,15})~([^~]{1,200})$/.exec(cursor) ?? []
+  return { changedAt: Number(changedAt), id: pageStart(id) }
+}
+
 async function ownConversation({ parts, database, principal }: Scope, id: string): Promise<ConversationRow> {
   const row = await parts.store.getConversation(database, id)
   if (row === null || row.createdBy !== principal.id) throw notFound('conversation', id)
@@ -180,27 +216,22 @@ async function shown({ parts, database }: Scope, job: JobRow, row: ConversationR
   const waiting = status === 'waiting' ? await askedOf(parts.store, database, job) : []
   const result = rests ? (job.result as RunResult) : null
   const { text = '', output = null, error = null } = result ?? {}
-  const latest = Math.max(job.startedAt ?? job.createdAt, ...waiting.map(({ at }) => at))
   return {
     ...{ runId, conversationId, agent: row?.agent ?? '', status },
-    changedAt: job.endedAt ?? latest,
+    changedAt: job.changedAt,
+    cursor: cursorOf(job),
     result: result === null ? null : frozen({ text, output, error }),
     usage: result === null ? null : frozen(result.usage),
-    asked: waiting.map(({ view }) => view),
+    asked: waiting,
   }
 }
 
-interface OpenAsked {
-  readonly view: Asked
-  readonly at: number
-}
-
-async function askedOf(store: Scope['parts']['store'], database: string, job: JobRow): Promise<readonly OpenAsked[]> {
+async function askedOf(store: Scope['parts']['store'], database: string, job: JobRow): Promise<readonly Asked[]> {
   const { interruptions } = job.result as RunResult
   const rows = await Promise.all(interruptions.map(({ id }) => store.getInterruption(database, id)))
   return rows.flatMap((row) => {
     if (row === null || row.job !== job.id || row.view.state !== 'open' || !isForCaller(row.view)) return []
-    return [{ view: frozen(row.view), at: row.createdAt }]
+    return [frozen(row.view)]
   })
 }
 

@@ -19,7 +19,7 @@ export function newJob(
   { id, job: kind, owner, leaseMs, at }: JobChange & { readonly kind: 'create' },
   { firstSeq, now }: { readonly firstSeq: number; readonly now: number },
 ): JobState {
-  const fresh = { id, kind, owner, createdAt: at, endedAt: null, firstSeq }
+  const fresh = { id, kind, owner, createdAt: at, endedAt: null, changedAt: at, firstSeq }
   return owner === null
     ? { ...fresh, status: 'queued', epoch: 0, leaseUntil: 0, wake: true, attempts: 0, startedAt: null }
     : { ...fresh, status: 'running', epoch: 1, leaseUntil: now + leaseMs, wake: false, attempts: 1, startedAt: at }
@@ -33,10 +33,20 @@ export function changedJob<Job extends JobState>(
 ): Job {
   if (change.kind === 'rest') {
     const { status, at } = change
-    return { ...job, status, owner: null, endedAt: status === 'waiting' ? null : at }
+    const changedAt = Math.max(job.changedAt, at)
+    return { ...job, status, owner: null, endedAt: status === 'waiting' ? null : at, changedAt }
   }
   if (change.kind === 'progress') return { ...job, attempts: 1 }
-  const { owner, leaseMs } = change
+  return wokenJob(job, change, now)
+}
+
+function wokenJob<Job extends JobState>(
+  before: Job,
+  { owner, leaseMs }: JobChange & { readonly kind: 'wake' },
+  now: number,
+): Job {
+  const isParked = before.status === 'waiting' && !before.wake
+  const job = isParked ? { ...before, changedAt: Math.max(before.changedAt, now) } : before
   // Its worker was lost before it was given back. Only a claim begins it, which waits for its turn and counts the attempt.
   const wasLost = job.status !== 'waiting' && job.attempts > 0
   if (job.owner !== null || owner === null || wasLost) return { ...job, wake: true }

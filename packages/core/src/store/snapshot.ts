@@ -103,7 +103,7 @@ export function trialConversation(database: string, id: string, at: number): Con
   const body = { author: 'trial', text: 'x'.repeat(1_000) }
   const writer = { job: id, epoch: 0, appendNo: 1 }
   const standing = { status: 'completed', owner: null, epoch: 0, leaseUntil: 0, wake: false, attempts: 0 } as const
-  const times = { createdAt: at, startedAt: at, endedAt: at, firstSeq: 1 }
+  const times = { createdAt: at, startedAt: at, endedAt: at, changedAt: at, firstSeq: 1 }
   const job: JobRow = { id, database, conversation: id, kind: 'run', ...standing, ...times, about: body, result: null }
   return {
     row,

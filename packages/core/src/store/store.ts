@@ -64,6 +64,8 @@ export interface JobRow {
   /** When it first had an owner; null while it is queued. */
   readonly startedAt: number | null
   readonly endedAt: number | null
+  /** When it was made, was woken from waiting, began to wait or ended: the latest of these. An export leaves it out: then it is when it began or ended. */
+  readonly changedAt: number
   readonly firstSeq: number
   /** JSON that the engine stores with the job for readers. A store neither changes nor reads it. */
   readonly about: unknown
@@ -199,13 +201,29 @@ export type AppendResult =
   /** `job` is the live run for `active`, else the refused job of this conversation, or null. */
   | { readonly ok: false; readonly reason: Refusal; readonly job: JobRow | null }
 
-/** Which runs of a principal a list wants: of one agent, of one conversation, live or not, in one status; null for all. */
+/** Which runs of a principal a list wants: of some agents, of one conversation, live or not, in one status, changed since then; null for all. */
 export interface RunsOf {
   readonly createdBy: string
-  readonly agent: string | null
+  readonly agents: readonly string[] | null
   readonly conversation: string | null
   readonly live: boolean | null
   readonly status: JobStatus | null
+  /** The least `changedAt`. */
+  readonly since: number | null
+}
+
+/** Where a run stands in a list by its last change. It stays there when the run itself has moved on. */
+export interface RunPlace {
+  readonly changedAt: number
+  readonly id: string
+}
+
+/** A part of a list of runs. */
+export interface RunsPage extends Omit<RowPage, 'after'> {
+  /** Exclusive; null for the beginning. */
+  readonly after: RunPlace | null
+  /** How many runs of the principal are looked at, at most, whether they are wanted or not. */
+  readonly look: number
 }
 
 /** A job that is still owned. `wake` is set if another writer appended entries for it. */
@@ -313,10 +331,15 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
     page: RowPage & { readonly live: boolean | null; readonly of?: ReadLimit | null },
   ): Promise<readonly JobRow[]>
   /**
-   * Runs of the conversations that a principal created, newest first by `createdAt`. The cost of a page does not grow with the runs of
-   * others.
+   * Runs of the conversations that a principal created, the last changed first; of one conversation the last begun first, since there they
+   * follow one another. `next`: behind which run to go on, if `look` ended the search. The cost grows with `look` alone.
    */
-  listRunsOf(database: string, page: RowPage & RunsOf): Promise<readonly JobRow[]>
+  listRunsOf(
+    database: string,
+    page: RunsPage & RunsOf,
+  ): Promise<{ readonly rows: readonly JobRow[]; readonly next: RunPlace | null }>
+  /** How many of the first `look` runs of that list are wanted. */
+  countRunsOf(database: string, of: RunsOf & Pick<RunsPage, 'look'>): Promise<number>
   /** How many of its runs are live, counted up to `most`. The cost does not grow with ended runs. */
   countLiveRunsOf(database: string, createdBy: string, most: number): Promise<number>
   /** Claims jobs that have no owner and `wake` set, or whose lease has lapsed. Each gets the owner, the next epoch and one more attempt. */

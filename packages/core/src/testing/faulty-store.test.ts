@@ -10,7 +10,15 @@ import type { Store } from '../store/store.ts'
 import { database, entry, idleListener, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
 import { type FaultyMethod, faultyStore } from './faulty-store.ts'
 
-const runsOfNobody = { createdBy: 'nobody', agent: null, conversation: null, live: null, status: null }
+const ofNobody = {
+  createdBy: 'nobody',
+  agents: null,
+  conversation: null,
+  live: null,
+  status: null,
+  since: null,
+  look: 9,
+}
 const changed = { by: 'user:anna', via: 'key', at: 1 } as const
 
 /** A call of each method that can fail. A method that is missing here does not compile. */
@@ -32,7 +40,8 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   listRuns: (store) => store.listRuns(database, 'chats/1', wholePage),
   countRuns: (store) => store.countRuns(database, 'chats/1'),
   listTasks: (store) => store.listTasks(database, { ...wholePage, live: null }),
-  listRunsOf: (store) => store.listRunsOf(database, { ...wholePage, ...runsOfNobody }),
+  listRunsOf: (store) => store.listRunsOf(database, { limit: 9, after: null, ...ofNobody }),
+  countRunsOf: (store) => store.countRunsOf(database, ofNobody),
   countLiveRunsOf: (store) => store.countLiveRunsOf(database, 'nobody', 9),
   claimJobs: (store) => store.claimJobs({ owner: 'w1', leaseMs: 1, limit: 9 }),
   heartbeat: (store) => store.heartbeat('w1', [], 1),

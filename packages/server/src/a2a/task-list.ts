@@ -27,71 +27,81 @@ const states: Readonly<Record<string, Pick<OwnRunFilter, 'live' | 'status'> | nu
   TASK_STATE_AUTH_REQUIRED: null,
 }
 
-/** How many tasks one request looks at. */
-const mostLooked = 2_000
+/** How often one request reads a page, while too little of it fits. */
+const mostReads = 10
 
-/** Lists tasks, the latest first. An anonymous caller has none. */
+/** Lists tasks, the last changed first; those of one context the last begun first. An anonymous caller has none. */
 export async function listTasks(listing: Listing, own: OwnRuns): Promise<TaskList> {
   const { caller, agents: called, params } = listing
   const withUsage = sharesBudget(listing)
   const pageSize = sizeAt(params)
   const wanted = stateAt(params)
-  const after = timeAt(params)
+  const since = timeAt(params)
   const contextId = idAt(params, 'contextId')
   const cursor = idAt(params, 'pageToken')
   const historyLength = historyLengthAt(params) ?? 0
   const withArtifacts = fieldOf(params, 'includeArtifacts') === true
   const filter = wanted === null ? {} : states[wanted]
-  const none = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
-  const agents = called.filter((agent) => isLetIn(agent, caller))
-  if (caller.isAnonymous || agents.length === 0 || filter === null || filter === undefined) return none
-  const ids = new Set(agents.map(({ data }) => data.id))
-  const [only] = agents
-  const selected: OwnRunFilter = {
-    ...filter,
-    ...(agents.length === 1 && only !== undefined ? { agent: only.data.id } : {}),
-    ...(contextId === null ? {} : { conversation: contextId }),
+  const agents = called.filter((agent) => isLetIn(agent, caller)).map(({ data }) => data.id)
+  if (caller.isAnonymous || agents.length === 0 || filter === null || filter === undefined)
+    return { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
+  const looking: Looking = {
+    selected: {
+      ...{ ...filter, agents },
+      ...(contextId === null ? {} : { conversation: contextId }),
+      ...(since === null ? {} : { since }),
+    },
+    fits: (run) => wanted === null || stateOf(run) === wanted,
   }
-  const fits = (run: OwnRun): boolean =>
-    ids.has(run.agent) && (wanted === null || stateOf(run) === wanted) && run.changedAt >= after
-  const found = await matching(own, { selected, fits, cursor, most: pageSize + 1 })
-  const page = found.slice(0, pageSize)
+  const { page, next } = await matching(own, { ...looking, cursor, most: pageSize })
   const tasks: WireTask[] = []
   for (const run of page) {
     const history = historyLength === 0 ? [] : (await own.history(run)).slice(-historyLength)
     tasks.push(taskOf(run, { history, withArtifacts, withUsage }))
   }
-  const nextPageToken = found.length > pageSize ? (page.at(-1)?.runId ?? '') : ''
-  const totalSize = cursor === null && nextPageToken === '' ? page.length : await count(own, { selected, fits })
-  return { tasks, nextPageToken, pageSize, totalSize }
+  const isWhole = cursor === null && next === null
+  return { tasks, nextPageToken: next ?? '', pageSize, totalSize: isWhole ? page.length : await count(own, looking) }
 }
 
 interface Looking {
   readonly selected: OwnRunFilter
+  /** What only the whole run tells: whether it asks its caller. */
   readonly fits: (run: OwnRun) => boolean
 }
 
+/** A page, and where to go on; null at the end. */
 async function matching(
   own: OwnRuns,
   { selected, fits, cursor, most }: Looking & { readonly cursor: string | null; readonly most: number },
-): Promise<readonly OwnRun[]> {
+): Promise<{ readonly page: readonly OwnRun[]; readonly next: string | null }> {
   const found: OwnRun[] = []
   let from = cursor
-  for (let looked = 0; looked < mostLooked && found.length < most; looked += 200) {
-    const page = await pageOf(own, { ...selected, limit: 200, cursor: from })
-    found.push(...page.items.filter(fits))
-    if (page.nextCursor === null) break
-    from = page.nextCursor
+  for (let reads = 0; reads < mostReads; reads += 1) {
+    const { items, nextCursor } = await pageOf(own, { ...selected, limit: most + 1, cursor: from })
+    found.push(...items.filter(fits))
+    const last = found[most - 1]
+    if (found.length > most && last !== undefined) return { page: found.slice(0, most), next: last.cursor }
+    from = nextCursor
+    if (from === null) break
   }
-  return found.slice(0, most)
+  return { page: found, next: from }
 }
 
-/** How many there are, counted up to what one request looks at. */
-async function count(own: OwnRuns, looking: Looking): Promise<number> {
-  return (await matching(own, { ...looking, cursor: null, most: mostLooked })).length
+/** How many there are, among those that one request looks at. */
+async function count(own: OwnRuns, { selected, fits }: Looking): Promise<number> {
+  if (selected.live !== true) return own.count(selected)
+  let total = 0
+  let cursor: string | null = null
+  for (let reads = 0; reads < mostReads; reads += 1) {
+    const page: Awaited<ReturnType<OwnRuns['list']>> = await own.list({ ...selected, limit: 200, cursor })
+    total += page.items.filter(fits).length
+    cursor = page.nextCursor
+    if (cursor === null) break
+  }
+  return total
 }
 
-async function pageOf(own: OwnRuns, filter: OwnRunFilter) {
+async function pageOf(own: OwnRuns, filter: Parameters<OwnRuns['list']>[0]) {
   try {
     return await own.list(filter)
   } catch (error) {
@@ -114,9 +124,9 @@ function stateAt(params: unknown): string | null {
   throw invalid(`\`status\` must be one of ${Object.keys(states).join(', ')}`)
 }
 
-function timeAt(params: unknown): number {
+function timeAt(params: unknown): number | null {
   const text = fieldOf(params, 'statusTimestampAfter') ?? ''
-  if (text === '') return Number.NEGATIVE_INFINITY
+  if (text === '') return null
   const time = typeof text === 'string' && text.length <= 40 ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw invalid('`statusTimestampAfter` must be a time such as 2026-11-28T10:00:00Z')
   return time

@@ -1,7 +1,7 @@
 /** Jobs of the store in memory: looked up, claimed, renewed and released. */
 import { pageStart, startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
-import type { JobRow, Store } from '../store.ts'
+import type { JobRow, RunPlace, RunsOf, RunsPage, Store } from '../store.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { copyOf, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
@@ -13,6 +13,7 @@ type JobMethods = Pick<
   | 'countRuns'
   | 'listTasks'
   | 'listRunsOf'
+  | 'countRunsOf'
   | 'countLiveRunsOf'
   | 'claimJobs'
   | 'heartbeat'
@@ -49,18 +50,11 @@ export function jobMethods(access: MemoryAccess): JobMethods {
       const wanted = all.slice(start).filter(({ endedAt }) => live === null || live === (endedAt === null))
       return wanted.slice(0, limit).map((job) => ({ ...job }))
     },
-    async listRunsOf(database, { limit, after, createdBy, agent, conversation, live, status }) {
-      const own = [...tablesOf(memory, database).conversations.values()].filter(
-        ({ row }) => row.createdBy === createdBy && (agent ?? row.agent) === row.agent,
-      )
-      const within = conversation === null ? own : own.filter(({ row }) => row.id === conversation)
-      const all = within.flatMap(({ runs }) => runs).sort(newestFirst)
-      const start = startOf(all, after, ({ id }) => id)
-      const wanted = all
-        .slice(start)
-        .filter((job) => (live === null || live === (job.endedAt === null)) && (status ?? job.status) === job.status)
-      return wanted.slice(0, limit).map((job) => ({ ...job }))
+    async listRunsOf(database, { limit, ...of }) {
+      const { wanted, next } = runsOf(tablesOf(memory, database), of)
+      return { rows: wanted.slice(0, limit).map((job) => ({ ...job })), next }
     },
+    countRunsOf: async (database, of) => runsOf(tablesOf(memory, database), { ...of, after: null }).wanted.length,
     async countLiveRunsOf(database, createdBy, most) {
       const { conversations } = tablesOf(memory, database)
       let count = 0
@@ -96,6 +90,41 @@ export function jobMethods(access: MemoryAccess): JobMethods {
 function indexOf(rows: readonly JobRow[], id: string): number {
   const index = rows.findLastIndex((row) => row.id === id)
   return pageStart(index < 0 ? null : index)
+}
+
+/** The runs that a list wants, of those that it looks at. */
+function runsOf(
+  { conversations }: Pick<ReturnType<typeof tablesOf>, 'conversations'>,
+  { createdBy, agents, conversation, live, status, since, after, look }: RunsOf & Pick<RunsPage, 'after' | 'look'>,
+): { readonly wanted: readonly JobRow[]; readonly next: RunPlace | null } {
+  const own = [...conversations.values()].filter(({ row }) => row.createdBy === createdBy)
+  const within = conversation === null ? own : own.filter(({ row }) => row.id === conversation)
+  const all = within.flatMap(({ runs }) => runs.map((job) => job))
+  const inOrder = conversation === null ? all.sort(lastChangedFirst) : all.reverse()
+  const isBefore = (job: JobRow) => after !== null && conversation === null && lastChangedFirst(job, after) <= 0
+  const start = after !== null && conversation !== null ? indexOf(inOrder, after.id) + 1 : 0
+  const looked = inOrder
+    .slice(start)
+    .filter((job) => !isBefore(job))
+    .slice(0, look)
+  const last = looked.length === look ? looked.at(-1) : undefined
+  const least = since ?? Number.NEGATIVE_INFINITY
+  const wanted = looked.filter(
+    (job) =>
+      (agents === null || agents.includes(conversations.get(job.conversation)?.row.agent ?? '')) &&
+      (live === null || live === (job.endedAt === null)) &&
+      (status ?? job.status) === job.status &&
+      job.changedAt >= least,
+  )
+  return { wanted, next: last === undefined || last.changedAt < least ? null : placeOf(last) }
+}
+
+function placeOf({ changedAt, id }: JobRow): RunPlace {
+  return { changedAt, id }
+}
+
+function lastChangedFirst(one: RunPlace, other: RunPlace): number {
+  return other.changedAt - one.changedAt || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1)
 }
 
 function newestFirst(one: JobRow, other: JobRow): number {

@@ -245,12 +245,13 @@ function changeJob(
   const { change, before, after } = planned
   if (change.kind === 'rest') {
     const { result } = change
-    connection.run(jobSql.restJob, before.key, after.status, after.endedAt, jsonText(result))
+    connection.run(jobSql.restJob, before.key, after.status, after.endedAt, jsonText(result), after.changedAt)
     // The next write may be a person's answer or another run, in an hour or never: do not use the memory until then.
     return { row: { ...jobOf(after, append), result }, stored: null }
   }
   if (change.kind === 'progress' || after.owner !== before.owner) takeJob(connection, after)
   else if (!before.wake) connection.run(jobSql.wakeJob, before.key, 1)
+  if (after.changedAt !== before.changedAt) connection.run(jobSql.moveJob, before.key, after.changedAt)
   return { row: jobOf(after, append), stored: after }
 }
 

@@ -38,18 +38,23 @@ export function nextKey({ tuple }: SqliteConnection, number: number, kind: JobKi
 
 /** Adds a new job. */
 export function startJob({ run }: SqliteConnection, job: JobRow, key: number): void {
-  if (job.owner === null) return insertJob({ run }, job, key)
+  if (job.owner === null) return insertJob({ run }, job, { key })
   const { database, id, kind, owner, leaseUntil, createdAt, firstSeq, about } = job
   run(jobSql.startJob, key, database, id, kind, owner, leaseUntil, createdAt, firstSeq, optionalText(about))
 }
 
-/** Adds an existing job, as imported. */
-export function insertJob({ run }: Pick<SqliteConnection, 'run'>, job: JobRow, key: number): void {
+/** Adds an existing job, as imported. `maker`: who created its conversation, where that is not stored yet. */
+export function insertJob(
+  { run }: Pick<SqliteConnection, 'run'>,
+  job: JobRow,
+  { key, maker = null }: { readonly key: number; readonly maker?: string | null },
+): void {
   const { database, id, kind, status, owner, epoch, leaseUntil, wake, attempts } = job
   const { createdAt, startedAt, endedAt, firstSeq, about, result } = job
   const work = [status, owner, epoch, leaseUntil, wake ? 1 : 0, attempts]
   const times = [createdAt, startedAt, endedAt, firstSeq]
-  run(jobSql.insertJob, key, database, id, kind, ...work, ...times, optionalText(about), optionalText(result))
+  const last = [optionalText(about), optionalText(result), job.changedAt, maker]
+  run(jobSql.insertJob, key, database, id, kind, ...work, ...times, ...last)
 }
 
 /** Writes the columns that change when a job gets an owner. */

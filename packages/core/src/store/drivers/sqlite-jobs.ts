@@ -3,15 +3,14 @@ import { pageStart } from '../cursor.ts'
 import { claimedJob } from '../job-change.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import type { Store } from '../store.ts'
-import { conversationOfKey, countRuns, endOfRunKeys, takeJob } from './sqlite-job-rows.ts'
+import type { RunPlace, RunsOf, RunsPage, Store } from '../store.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { conversationOfKey, countRuns, endOfRunKeys, firstRunKey, takeJob } from './sqlite-job-rows.ts'
 import { jobOf, jobOfTuple, type StoredJob, storedJob } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
-type ReadMethods = Pick<
-  Store,
-  'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | 'listRunsOf' | 'countLiveRunsOf'
->
+type RunsOfMethod = 'listRunsOf' | 'countRunsOf' | 'countLiveRunsOf'
+type ReadMethods = Pick<Store, 'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | RunsOfMethod>
 type LeaseMethods = Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs'>
 
 /** The methods of a store that are about jobs. */
@@ -62,19 +61,72 @@ function readMethods(session: SqliteSession): ReadMethods {
 }
 
 /** The methods of `readMethods` that are about the runs of one principal. */
-function runsOfMethods(session: SqliteSession): Pick<ReadMethods, 'listRunsOf' | 'countLiveRunsOf'> {
+function runsOfMethods(session: SqliteSession): Pick<ReadMethods, RunsOfMethod> {
   return {
-    listRunsOf: (database, { limit, after, bound, createdBy, agent, conversation, live, status }) =>
-      session.read(({ get, someTuples }) => {
-        const last = after === null ? null : pageStart(get(jobSql.findJob, database, after))
-        const range = [database, last?.created_at ?? Number.MAX_SAFE_INTEGER, after ?? '', limit] as const
-        const isLive = live === null ? null : Number(live)
-        const wanted = [createdBy, agent, conversation, status, isLive] as const
-        return someTuples(bound, jobSql.listRunsOf, ...range, ...wanted).map(jobOfTuple)
+    listRunsOf: (database, { limit, bound, after, look, ...of }) =>
+      session.read((connection) => {
+        const found = lookedAt(connection, { ...of, database, after, look })
+        if (found === null) return { rows: [], next: null }
+        const sql = of.conversation === null ? jobSql.listRunsOf : jobSql.listRunsIn
+        const rows = connection.someTuples(bound, sql, ...wantedRuns(database, of, found.least), ...found.range, limit)
+        const isLast = found.next === null || found.next.changedAt < (of.since ?? Number.NEGATIVE_INFINITY)
+        return { rows: rows.map(jobOfTuple), next: isLast ? null : found.next }
+      }),
+    countRunsOf: (database, { look, ...of }) =>
+      session.read((connection) => {
+        const found = lookedAt(connection, { ...of, database, after: null, look })
+        const sql = of.conversation === null ? jobSql.countRunsOf : jobSql.countRunsIn
+        if (found === null) return 0
+        return connection.get(sql, ...wantedRuns(database, of, found.least), ...found.range)?.count as number
       }),
     countLiveRunsOf: (database, createdBy, most) =>
       session.read(({ get }) => get(jobSql.countLiveRunsOf, database, createdBy, most)?.count as number),
   }
+}
+
+function wantedRuns(database: string, { createdBy, agents, conversation, status, live }: RunsOf, least: number) {
+  const among = agents === null ? null : JSON.stringify(agents)
+  return [database, createdBy, among, conversation, status, live === null ? null : Number(live), least] as const
+}
+
+interface Looked {
+  /** The least change of a run that is looked at and wanted. */
+  readonly least: number
+  /** The parameters of a statement that looks at no more. */
+  readonly range: readonly (string | number)[]
+  /** The last run that is looked at, if there may be more. */
+  readonly next: RunPlace | null
+}
+
+/** Which runs a list looks at; null for none. */
+function lookedAt(
+  connection: SqliteConnection,
+  {
+    database,
+    conversation,
+    createdBy,
+    since,
+    after,
+    look,
+  }: RunsOf & Pick<RunsPage, 'after' | 'look'> & { database: string },
+): Looked | null {
+  const { get } = connection
+  const most = Number.MAX_SAFE_INTEGER
+  const least = since ?? -most
+  if (conversation === null) {
+    const behind = [after?.changedAt ?? most, after?.id ?? ''] as const
+    const last = get(jobSql.lastLooked, database, createdBy, ...behind, look)
+    const next = last === null ? null : { changedAt: last.changed_at as number, id: last.id as string }
+    const range = [...behind, next?.changedAt ?? -most, next?.id ?? '']
+    return { least: Math.max(least, next?.changedAt ?? least), range, next }
+  }
+  const number = (get(logSql.findConversation, database, conversation)?.number as number | undefined) ?? null
+  const key = after === null ? null : runKey(connection.tuple(jobSql.runKey, database, after.id), number)
+  if (number === null) return null
+  const below = key ?? endOfRunKeys(number)
+  const last = get(jobSql.lastLookedIn, firstRunKey(number), below, look)
+  const next = last === null ? null : { changedAt: last.changed_at as number, id: last.id as string }
+  return { least, range: [below, (last?.key as number | undefined) ?? firstRunKey(number)], next }
 }
 
 /** The key of a run of the conversation with that number. */

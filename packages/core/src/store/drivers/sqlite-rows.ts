@@ -30,7 +30,7 @@ export interface StoredJob extends Omit<JobRow, 'database' | 'conversation' | 'a
 export type Tuple = readonly (string | number | null)[]
 
 /** The number of columns in `jobColumns`. */
-const jobWidth = 15
+const jobWidth = 16
 
 /** The job in a tuple that has `jobColumns` from `start`; null if an outer join found none. */
 export function storedJob(tuple: Tuple, start = 0): StoredJob | null {
@@ -51,6 +51,7 @@ export function storedJob(tuple: Tuple, start = 0): StoredJob | null {
     firstSeq: tuple[start + 12] as number,
     about: tuple[start + 13] as string | null,
     result: tuple[start + 14] as string | null,
+    changedAt: tuple[start + 15] as number,
   }
 }
 

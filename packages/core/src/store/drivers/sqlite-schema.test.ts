@@ -105,8 +105,8 @@ for (let version = 1; version < migrations.length; version += 1) {
     const old = { database, kind: 'run', epoch: 3, attempts: 2, wake: false, about: null, ...times }
     const at = { conversation: 'chats/1', owner: null, leaseUntil: 9e15 }
     assert.deepEqual(await store.listJobs(database, 'chats/1'), [
-      { ...old, ...at, id: 'ended 1', status: 'completed', endedAt: 8, result: { text: 'done' } },
-      { ...old, ...at, id: 'parked', status: 'waiting', endedAt: null, result: { status: 'waiting' } },
+      { ...old, ...at, id: 'ended 1', status: 'completed', endedAt: 8, changedAt: 8, result: { text: 'done' } },
+      { ...old, ...at, id: 'parked', status: 'waiting', endedAt: null, changedAt: 5, result: { status: 'waiting' } },
     ])
     assert.deepEqual(idsOf(await store.listJobs(database, 'chats/2', { live: true })), ['at work'])
     assert.deepEqual(await claim(store, 'w1'), ['at work'])
@@ -143,6 +143,7 @@ test('the usage in the logs of an earlier version is counted once, when its file
   const db = new DatabaseSync(file)
   for (const { name, since } of recordTables) if (since !== null) db.exec(`drop table ${name}`)
   db.exec(`drop table usage; drop table usage_marks; drop table unlinked; alter table agent_revisions drop column changed;
+drop index runs_by_maker; alter table jobs drop column maker; alter table jobs drop column changed_at;
 pragma user_version = ${usageVersion - 1}`)
   db.close()
   for (let time = 1; time <= 2; time += 1) {
@@ -258,6 +259,12 @@ test('every statement that runs again and again finds its rows by an index', (co
   assert.match(detailOf(jobSql.listLiveJobs), /INDEX live_tasks \(key>/)
   assert.match(detailOf(jobSql.listLiveTasks), /INDEX live_tasks_by_age \(database=\? AND \(created_at,id\)</)
   assert.match(detailOf(jobSql.listTasks), /INDEX tasks_by_age \(database=\? AND \(created_at,id\)</)
+  assert.match(detailOf(jobSql.lastLooked), /INDEX runs_by_maker \(database=\? AND maker=\? AND \(changed_at,id\)</)
+  for (const sql of [jobSql.listRunsOf, jobSql.countRunsOf])
+    assert.match(
+      detailOf(sql),
+      /INDEX runs_by_maker \(database=\? AND maker=\? AND changed_at>\? AND \(changed_at,id\)</,
+    )
   assert.match(detailOf(jobSql.dueJobs), /INDEX live_jobs \(owner>/)
   assert.match(detailOf(interruptionSql.dueInterruptions), /INDEX interruptions_by_expiry/)
   assert.match(
@@ -268,12 +275,7 @@ test('every statement that runs again and again finds its rows by an index', (co
     detailOf(interruptionSql.listInterruptionsSeenByState),
     /INDEX interruptions_by_state \(database=\? AND state=/,
   )
-  for (const sql of [
-    logSql.listConversationsOf,
-    jobSql.listTasksOf,
-    jobSql.listRunsOf,
-    interruptionSql.listInterruptionsReached,
-  ]) {
+  for (const sql of [logSql.listConversationsOf, jobSql.listTasksOf, interruptionSql.listInterruptionsReached]) {
     assert.match(detailOf(sql), /INDEX conversations_by_maker \(database=\? AND created_by=/)
     assert.match(detailOf(sql), /INDEX participants_by_user \(database=\? AND user=/)
   }

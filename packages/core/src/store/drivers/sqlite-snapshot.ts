@@ -169,7 +169,7 @@ function* rowsIn(snapshot: ConversationSnapshot): Generator<DraftRow> {
       size: (optionalText(job.about)?.length ?? 0) + (optionalText(job.result)?.length ?? 0),
       write(connection, number) {
         if (connection.tuple(jobSql.conversationOfJob, database, job.id) !== null) return false
-        insertJob(connection, job, nextKey(connection, number, job.kind))
+        insertJob(connection, job, { key: nextKey(connection, number, job.kind), maker: row.createdBy })
         return true
       },
     }

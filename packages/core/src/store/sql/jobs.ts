@@ -6,7 +6,7 @@ import { conversationsOf } from './conversations-of.ts'
 
 /** The columns of a job in the order that every reader of jobs relies on. */
 export const jobColumns = `j.key, j.id, j.kind, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts, j.created_at,
-  j.started_at, j.ended_at, j.first_seq, j.about, j.result`
+  j.started_at, j.ended_at, j.first_seq, j.about, j.result, j.changed_at`
 
 /** The key of the latest run of the conversation with this number; no other run of it can be live. */
 export const latestRun = (number: string) => `(select max(key) from jobs
@@ -15,6 +15,9 @@ export const latestRun = (number: string) => `(select max(key) from jobs
 /** The live tasks of the conversation with this number. */
 export const liveTasks = (number: string) =>
   `t.kind = 'task' and t.ended_at is null and t.key >= ${number} * 1048576 + 524288 and t.key < (${number} + 1) * 1048576`
+
+/** Who created the conversation of the job with this key. */
+const makerOf = (key: string) => `(select created_by from conversations where number = ${key} >> 20)`
 
 const selectJob = `
 select ${jobColumns}, j.database, c.id
@@ -34,18 +37,16 @@ where j.key in (
 order by j.created_at desc, j.id desc
 limit ?4`
 
-/**
- * Runs of conversations that `?5` created: of the agent `?6`, of the conversation `?7`, in the status `?8`, and live or ended by `?9`; null
- * for all.
- */
-const listRunsOf = `${selectJob}
-where j.key in (
-  select t.key from (${conversationsOf('?5', 'null')}) v
-  join jobs t on t.key >= v.number * 1048576 and t.key < v.number * 1048576 + 524288
-) and (?6 is null or c.agent = ?6) and (?7 is null or c.id = ?7) and (?8 is null or j.status = ?8)
-  and (?9 is null or (j.ended_at is null) = ?9) and (j.created_at, j.id) < (?2, ?3)
-order by j.created_at desc, j.id desc
-limit ?4`
+/** Runs that `?2` began: of the agents `?3`, of the conversation `?4`, in the status `?5`, live or ended by `?6`; null for all. `?7` is the least change. */
+const wantedRuns = `j.database = ?1 and j.maker = ?2 and j.kind = 'run'
+  and (?3 is null or c.agent in (select value from json_each(?3))) and (?4 is null or c.id = ?4)
+  and (?5 is null or j.status = ?5) and (?6 is null or (j.ended_at is null) = ?6) and j.changed_at >= ?7`
+
+/** Behind the place `(?8, ?9)`, and not behind `(?10, ?11)`. */
+const byChange = `${wantedRuns} and (j.changed_at, j.id) < (?8, ?9) and (j.changed_at, j.id) >= (?10, ?11)`
+
+/** The same of one conversation, by keys: from `?9`, and below `?8`. */
+const byKey = `${wantedRuns} and j.key < ?8 and j.key >= ?9`
 
 const isLive = ' and j.ended_at is null'
 const isEnded = ' and j.ended_at is not null'
@@ -81,7 +82,18 @@ limit ?3`,
   listTasksOf: listTasksOf(''),
   listLiveTasksOf: listTasksOf(isLive),
   listEndedTasksOf: listTasksOf(isEnded),
-  listRunsOf,
+  /** The last of the runs that are looked at, of all that `?2` began behind the place `(?3, ?4)`. */
+  lastLooked: `
+select changed_at, id from jobs
+where database = ?1 and maker = ?2 and kind = 'run' and (changed_at, id) < (?3, ?4)
+order by changed_at desc, id desc limit 1 offset ?5 - 1`,
+  /** The same of the runs of a conversation with keys from `?1` and below `?2`. */
+  lastLookedIn:
+    'select changed_at, id, key from jobs where key >= ?1 and key < ?2 order by key desc limit 1 offset ?3 - 1',
+  listRunsOf: `${selectJob} where ${byChange} order by j.changed_at desc, j.id desc limit ?12`,
+  listRunsIn: `${selectJob} where ${byKey} order by j.key desc limit ?10`,
+  countRunsOf: `select count(*) as count from jobs j join conversations c on c.number = j.key >> 20 where ${byChange}`,
+  countRunsIn: `select count(*) as count from jobs j join conversations c on c.number = j.key >> 20 where ${byKey}`,
   countLiveRunsOf: `
 select count(*) as count from (
   select 1 from jobs j indexed by live_jobs join conversations c on c.number = j.key >> 20
@@ -91,15 +103,17 @@ select count(*) as count from (
   latestTask: 'select max(key) from jobs where key >= ?1 * 1048576 + 524288 and key < (?1 + 1) * 1048576',
   /** A new job with an owner, as nearly all have. It replaces one of its id that belongs to no conversation. */
   startJob: `
-insert or replace into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, first_seq,
-  about)
-values (?1, ?2, ?3, ?4, 'running', ?5, 1, ?6, 0, 1, ?7, ?7, ?8, ?9)`,
+insert or replace into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at,
+  changed_at, first_seq, about, maker)
+values (?1, ?2, ?3, ?4, 'running', ?5, 1, ?6, 0, 1, ?7, ?7, ?7, ?8, ?9, ${makerOf('?1')})`,
   insertJob: `
 insert or replace into jobs (key, database, id, kind, status, owner, epoch, lease_until, wake, attempts, created_at, started_at, ended_at,
-  first_seq, about, result)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
+  first_seq, about, result, changed_at, maker)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, coalesce(?18, ${makerOf('?1')}))`,
   wakeJob: 'update jobs set wake = ?2 where key = ?1',
-  restJob: 'update jobs set status = ?2, owner = null, ended_at = ?3, result = ?4 where key = ?1',
+  /** When its status changed. Its place in lists moves with it. */
+  moveJob: 'update jobs set changed_at = ?2 where key = ?1',
+  restJob: 'update jobs set status = ?2, owner = null, ended_at = ?3, result = ?4, changed_at = ?5 where key = ?1',
   takeJob: `
 update jobs
 set status = ?2, owner = ?3, epoch = ?4, lease_until = ?5, wake = ?6, attempts = ?7, started_at = ?8

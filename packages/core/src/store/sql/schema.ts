@@ -344,6 +344,15 @@ const changed = 'alter table agent_revisions add column changed text'
  */
 const unlinked = 'create table unlinked (number integer primary key)'
 
+/** Runs by who began them and by their last change. Earlier versions would add runs that no such list has. */
+const runsByMaker = `
+alter table jobs add column maker text;
+alter table jobs add column changed_at integer;
+update jobs set changed_at = coalesce(ended_at, started_at, created_at),
+  maker = (select created_by from conversations where number = jobs.key >> 20);
+create index runs_by_maker on jobs (database, maker, changed_at, id) where kind = 'run';
+`
+
 /** How SQLite writes records. */
 export const dialect: Dialect = {
   ...{ schema: '', mark: '?', number: 'integer primary key', key: 'unique', text: 'text', integer: 'integer' },
@@ -374,6 +383,7 @@ const steps: readonly string[] = [
   sharedBudgets,
   views,
   demands,
+  runsByMaker,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -103,9 +103,13 @@ export async function begin(store: Store, job: NewJob, at = database): Promise<J
 export async function beginFor(
   store: Store,
   job: string,
-  { createdBy, people = [] }: { readonly createdBy: string; readonly people?: readonly string[] },
+  {
+    people = [],
+    ...of
+  }: Pick<ConversationRow, 'createdBy'> &
+    Partial<Pick<ConversationRow, 'agent'>> & { readonly people?: readonly string[] },
 ): Promise<string> {
-  const create = conversation(`chats/${job}`, { createdBy })
+  const create = conversation(`chats/${job}`, of)
   const participants = people.map((user) => ({ user, name: null, roles: [], joinedAt: 1, leftAt: null }))
   const entries = [entry('hello', job)]
   onlyJob(

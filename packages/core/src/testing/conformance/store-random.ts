@@ -210,7 +210,7 @@ async function stateOf(store: Store, at: string): Promise<unknown> {
 function withoutTimes(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value ?? null, (name, one) =>
-      name === 'leaseUntil' || (name === 'startedAt' && one !== null) ? 0 : one,
+      name === 'leaseUntil' || name === 'changedAt' || (name === 'startedAt' && one !== null) ? 0 : one,
     ),
   )
 }

@@ -64,7 +64,6 @@ export function checkTasks(check: Check): void {
   })
   checkQueue(check)
   checkTaskLists(check)
-  checkRunsOf(check)
 }
 
 /** Claims a queued job and parks or ends it. */
@@ -79,7 +78,7 @@ function checkQueue(check: Check): void {
       await start(store, `chats/${kind}`)
       const queued = await addJob(store, { id: kind, kind, owner: null, in: `chats/${kind}`, at: 6 })
       const { epoch, leaseUntil: _, ...row } = queued
-      const times = { createdAt: 6, startedAt: null, endedAt: null, firstSeq: 2 }
+      const times = { createdAt: 6, startedAt: null, endedAt: null, changedAt: 6, firstSeq: 2 }
       const fresh = { status: 'queued', owner: null, wake: true, attempts: 0, about, result: null } as const
       assert.deepEqual(row, { id: kind, database, conversation: `chats/${kind}`, kind, ...fresh, ...times })
       assert.deepEqual(await jobOf(store, kind), queued)
@@ -159,43 +158,6 @@ async function tasks(
     if (page.length < limit) return ids
     after = ids.at(-1) ?? null
   }
-}
-
-function checkRunsOf(check: Check): void {
-  check(
-    'runs of the conversations of one principal are listed, newest first, and the live ones are counted',
-    async (store) => {
-      const makers = ['key:k1', '@a@a.test', '@a@a.test', 'user:local', '@a@a.test'] as const
-      const made: string[] = []
-      for (const [index, createdBy] of makers.entries()) made.push(await beginFor(store, `j${index}`, { createdBy }))
-      await store.append({
-        database,
-        conversation: made[2] ?? '',
-        fence: { job: 'j2', epoch: 1 },
-        entries: [],
-        jobs: [rest('j2')],
-      })
-      const all = { limit: 50, after: null, agent: null, conversation: null, live: null, status: null }
-      const list = async (createdBy: string, more = {}) =>
-        idsOf(await store.listRunsOf(database, { ...all, createdBy, ...more })).join(' ')
-      assert.equal(await list('@a@a.test'), 'j4 j2 j1')
-      assert.equal(await list('@a@a.test', { limit: 2 }), 'j4 j2')
-      assert.equal(await list('@a@a.test', { limit: 2, after: 'j2' }), 'j1')
-      assert.equal(await list('@a@a.test', { live: true }), 'j4 j1')
-      assert.equal(await list('@a@a.test', { live: false }), 'j2')
-      assert.equal(await list('@a@a.test', { status: 'completed' }), 'j2')
-      assert.equal(await list('@a@a.test', { status: 'failed' }), '')
-      assert.equal(await list('@a@a.test', { conversation: made[1] }), 'j1')
-      assert.equal(await list('@a@a.test', { conversation: made[0] }), '')
-      assert.equal(await list('@a@a.test', { agent: 'nobody' }), '')
-      assert.equal(await list('key:k1'), 'j0')
-      assert.equal(await list('user:local'), 'j3')
-      assert.equal(await list('nobody'), '')
-      const count = (createdBy: string, most = 9, at: string = database) => store.countLiveRunsOf(at, createdBy, most)
-      assert.deepEqual(await Promise.all([count('@a@a.test'), count('@a@a.test', 1), count('key:k1')]), [2, 1, 1])
-      assert.deepEqual(await Promise.all([count('nobody'), count('@a@a.test', 9, 'other')]), [0, 0])
-    },
-  )
 }
 
 function checkTaskLists(check: Check): void {

@@ -22,6 +22,7 @@ import { checkRecords, checkSharedRecords } from './store-records.ts'
 import { checkReplies } from './store-replies.ts'
 import { checkRuns } from './store-runs.ts'
 import { checkShared } from './store-shared.ts'
+import { checkRunsOf } from './store-runs-of.ts'
 import { checkTasks } from './store-tasks.ts'
 import { checkSharedUsage, checkUsage } from './store-usage.ts'
 import { checkSnapshots } from './store-snapshot.ts'
@@ -42,6 +43,7 @@ export function testStore(harness: StoreHarness): void {
   checkHiding(check)
   checkJobs(check)
   checkTasks(check)
+  checkRunsOf(check)
   checkRuns(check)
   checkInterruptions(check)
   checkLists(check)

@@ -21,6 +21,7 @@ async function oldSchema(context: TestContext) {
     const later = ['usage', ...recordTables.flatMap(({ name, since }) => (since === null ? [] : [name]))]
     await client.query(`drop table ${later.map((table) => `"${schema}".${table}`).join(', ')}`)
     await client.query(`alter table "${schema}".agent_revisions drop column changed`)
+    await client.query(`alter table "${schema}".jobs drop column maker, drop column changed_at`)
     await client.query(`update "${schema}".schema_version set version = $1, works_from = $1`, [usageVersion - 1])
   })
   return place

@@ -1,12 +1,13 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
 import { pageStart } from '../../cursor.ts'
-import { jobSql, listRunsOf as runsSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
+import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
 import type { RowPage } from '../../row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
 import type { Statement, Row } from './statements.ts'
 import type { Notifications } from './notify.ts'
 import { jobRow } from './rows.ts'
+import { countRunsOf, listRunsOf } from './runs-of.ts'
 import type { PostgresSession } from './session.ts'
 import { someRows } from './some.ts'
 import { restored, stored } from './text.ts'
@@ -19,6 +20,7 @@ type JobMethods = Pick<
   | 'countRuns'
   | 'listTasks'
   | 'listRunsOf'
+  | 'countRunsOf'
   | 'countLiveRunsOf'
   | 'claimJobs'
   | 'heartbeat'
@@ -44,6 +46,7 @@ export function jobMethods(session: PostgresSession, notifications: Notification
     },
     listTasks: (database, page) => listTasks(session, database, page),
     listRunsOf: (database, page) => listRunsOf(session, database, page),
+    countRunsOf: (database, of) => countRunsOf(session, database, of),
     async countLiveRunsOf(database, createdBy, most) {
       const query = [jobSql.countLiveRunsOf, stored(database), stored(createdBy), most] as const
       const [rows = []] = await session.read(database, query)
@@ -100,18 +103,6 @@ async function listTasks(session: PostgresSession, database: string, page: Param
   const reading = of === null ? [] : [of.createdBy, of.participant].map((one) => (one === null ? null : stored(one)))
   const range = [at, place as number, stored(after ?? ''), limit] as const
   const query = [tasksSql(live, of !== null), ...range, ...reading] as const
-  const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
-  return rows.map(jobRow)
-}
-
-async function listRunsOf(session: PostgresSession, database: string, page: Parameters<Store['listRunsOf']>[1]) {
-  const { limit, after, bound, createdBy, agent, conversation, live, status } = page
-  const at = stored(database)
-  const last = after === null ? null : await session.read(database, [jobSql.runTime, at, stored(after)])
-  const place = last === null ? Number.MAX_SAFE_INTEGER : pageStart(last[0]?.[0]).created_at
-  const orNull = (text: string | null): string | null => (text === null ? null : stored(text))
-  const range = [at, place as number, stored(after ?? ''), limit] as const
-  const query = [runsSql, ...range, stored(createdBy), orNull(agent), orNull(conversation), status, live] as const
   const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
   return rows.map(jobRow)
 }

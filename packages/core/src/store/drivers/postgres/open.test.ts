@@ -246,6 +246,7 @@ test('a schema without participants gets those whom conversations name among the
       `drop table ${['participants', 'artifacts', 'usage', ...recordTables.map(({ name }) => name)].map((table) => `"${schema}".${table}`).join(', ')}`,
     ),
   )
+  await asAdmin(url, (client) => client.query(`alter table "${schema}".jobs drop column maker, drop column changed_at`))
   await setVersion(place, 7, 7)
   const store = postgresStore(place)
   await store.open()

@@ -31,6 +31,7 @@ export function storedJob(row: Row): StoredJob {
     createdAt: row.created_at as number,
     startedAt: row.started_at as number | null,
     endedAt: row.ended_at as number | null,
+    changedAt: row.changed_at as number,
     firstSeq: row.first_seq as number,
     about: row.about as string,
     result: row.result as string,
@@ -40,10 +41,10 @@ export function storedJob(row: Row): StoredJob {
 /** A job of the contract. */
 export function jobOf(database: string, job: StoredJob): JobRow {
   const { id, conversation, kind, status, owner, epoch, leaseUntil, wake, attempts } = job
-  const { createdAt, startedAt, endedAt, firstSeq, about, result } = job
+  const { createdAt, startedAt, endedAt, changedAt, firstSeq, about, result } = job
   return {
     ...{ id, database, conversation, kind, status, owner, epoch, leaseUntil, wake, attempts },
-    ...{ createdAt, startedAt, endedAt, firstSeq, about: parsed(about), result: parsed(result) },
+    ...{ createdAt, startedAt, endedAt, changedAt, firstSeq, about: parsed(about), result: parsed(result) },
   }
 }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { recordTables } from '../../record-tables.ts'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { addJob, begin, by, database, entry, idsOf, newJob, rest } from '../../../testing/conformance/store-fixtures.ts'
-import { jobSql } from '../../sql/postgres/jobs.ts'
+import { jobSql, runsOfSql } from '../../sql/postgres/jobs.ts'
 import { migrations } from '../../sql/postgres/schema.ts'
 import type { Store } from '../../store.ts'
 import { type PostgresStoreOptions, postgresStore } from '../postgres.ts'
@@ -41,6 +41,7 @@ test('pages of runs, and their number, are read from an index that has no tasks'
   assert.equal(await store.countRuns(database, at), 3)
   assert.match(await planOf(place, jobSql.listRuns, [database, at, 1e9, 50]), /jobs_runs/)
   assert.match(await planOf(place, jobSql.countRuns, [database, at]), /jobs_runs/)
+  assert.match(await planOf(place, runsOfSql.lastLooked, [database, 'user:anna', 1e9, '', 50]), /jobs_by_maker/)
 })
 
 test('a schema of the version before, with what is in it, is brought up to date', async (context) => {
@@ -62,12 +63,16 @@ test('a schema of the version before, with what is in it, is brought up to date'
     ].map((table) => `"${place.schema}".${table}`)
     await client.query(`drop table ${later.join(', ')}`) // likewise
     await client.query(`alter table "${place.schema}".agent_revisions drop column changed`)
+    await client.query(`alter table "${place.schema}".jobs drop column maker, drop column changed_at`)
     await client.query(`update "${place.schema}".schema_version set version = $1`, [before])
   })
   const store = postgresStore(place)
   await store.open()
   context.after(() => store.close())
   assert.deepEqual(idsOf(await store.listRuns(database, at, { limit: 9, after: null })), ['j3', 'j2', 'j1'])
+  const createdBy = (await store.getConversation(database, at))?.createdBy ?? ''
+  const of = { createdBy, agents: null, conversation: at, live: null, status: null, since: null, look: 9 }
+  assert.deepEqual(idsOf((await store.listRunsOf(database, { ...of, limit: 9, after: null })).rows), ['j3', 'j2', 'j1'])
   assert.deepEqual(idsOf(await old.listRuns(database, at, { limit: 9, after: 'j2' })), ['j1'], 'the old one goes on')
   await old.close()
   const { rows } = await asAdmin(place.url, (client) =>

@@ -211,6 +211,7 @@ export function insertJobs(database: string, jobs: readonly StoredJob[]): Statem
     jobs.map(({ firstSeq }) => firstSeq),
     lines(jobs.map(({ about }) => about)),
     lines(jobs.map(({ result }) => result)),
+    times(jobs.map(({ changedAt }) => changedAt)),
   ]
 }
 
@@ -223,6 +224,7 @@ function updateJobs(database: string, jobs: readonly StoredJob[]): Statement {
     times(jobs.map(({ startedAt }) => startedAt)),
     times(jobs.map(({ endedAt }) => endedAt)),
     lines(jobs.map(({ result }) => result)),
+    times(jobs.map(({ changedAt }) => changedAt)),
   ]
 }
 

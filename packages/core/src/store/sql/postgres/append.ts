@@ -67,20 +67,22 @@ insert into {s}.entries (database, conversation, seq, text)
 select $1, n.conversation, n.seq, n.text from unnest($2::text[], $3::bigint[], ${lines('$4')}) as n (conversation, seq, text)`,
   insertJobs: `
 insert into {s}.jobs (database, id, conversation, kind, status, owner, epoch, lease_until, wake, attempts, created_at,
-  started_at, ended_at, first_seq, about, result)
+  started_at, ended_at, first_seq, about, result, changed_at, maker)
 select $1, n.id, n.conversation, n.kind, n.status, n.owner, n.epoch, n.lease_until, n.wake, n.attempts, n.created_at,
-  n.started_at, n.ended_at, n.first_seq, n.about, n.result
+  n.started_at, n.ended_at, n.first_seq, n.about, n.result, n.changed_at,
+  (select c.created_by from {s}.conversations c where c.database = $1 and c.id = n.conversation)
 from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::boolean[],
-  $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], ${lines('$15')}, ${lines('$16')})
+  $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], ${lines('$15')}, ${lines('$16')}, $17::bigint[])
   with ordinality as n (id, conversation, kind, status, owner, epoch, lease_until, wake, attempts, created_at,
-  started_at, ended_at, first_seq, about, result, place)
+  started_at, ended_at, first_seq, about, result, changed_at, place)
 order by n.place`,
   updateJobs: `
 update {s}.jobs j
 set status = n.status, owner = n.owner, epoch = n.epoch, lease_until = n.lease_until, wake = n.wake,
-  attempts = n.attempts, started_at = n.started_at, ended_at = n.ended_at, result = n.result
+  attempts = n.attempts, started_at = n.started_at, ended_at = n.ended_at, result = n.result, changed_at = n.changed_at
 from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[], $8::bigint[], $9::bigint[],
-  $10::bigint[], ${lines('$11')}) as n (id, status, owner, epoch, lease_until, wake, attempts, started_at, ended_at, result)
+  $10::bigint[], ${lines('$11')}, $12::bigint[]) as n (id, status, owner, epoch, lease_until, wake, attempts, started_at, ended_at,
+  result, changed_at)
 where j.database = $1 and j.id = n.id`,
   insertInterruptions: `
 insert into {s}.interruptions (database, id, conversation, job, call, state, addressee, answered_by, created_at,

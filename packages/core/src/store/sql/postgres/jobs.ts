@@ -4,7 +4,7 @@ import { conversationsOf } from './conversations-of.ts'
 
 /** The columns of a job. */
 export const jobColumns = `j.database, j.id, j.conversation, j.kind, j.status, j.owner, j.epoch, j.lease_until, j.wake, j.attempts,
-  j.created_at, j.started_at, j.ended_at, j.first_seq, j.about, j.result`
+  j.created_at, j.started_at, j.ended_at, j.changed_at, j.first_seq, j.about, j.result`
 
 const jobs = `select ${jobColumns} from {s}.jobs j`
 
@@ -21,7 +21,6 @@ export const jobSql = {
   listRuns: `${jobs}
 where j.database = $1 and j.conversation = $2 and j.kind = 'run' and j.number < $3 order by j.number desc limit $4`,
   countRuns: `select count(*) from {s}.jobs where database = $1 and conversation = $2 and kind = 'run'`,
-  runTime: `select created_at from {s}.jobs where database = $1 and id = $2 and kind = 'run'`,
   countLiveRunsOf: `
 select count(*) from (
   select 1 from {s}.jobs j join {s}.conversations c on c.database = j.database and c.id = j.conversation
@@ -41,15 +40,34 @@ where j.database = $1 and j.kind = 'task'${isLive} and (j.created_at, j.id) < ($
 order by j.created_at desc, j.id desc limit $4`
 }
 
-/**
- * Runs of conversations that `$5` created, before the place `($2, $3)`, newest first: of the agent `$6`, of the conversation `$7`, in the
- * status `$8`, and live or ended by `$9`; null for all.
- */
-export const listRunsOf = `${jobs} join {s}.conversations c on c.database = j.database and c.id = j.conversation
-where j.database = $1 and c.created_by = $5 and j.kind = 'run' and (j.created_at, j.id) < ($2, $3)
-  and ($6::text is null or c.agent = $6) and ($7::text is null or c.id = $7) and ($8::text is null or j.status = $8)
-  and ($9::boolean is null or (j.ended_at is null) = $9)
-order by j.created_at desc, j.id desc limit $4`
+/** Runs that `$2` began: of the agents `$3`, of the conversation `$4`, in the status `$5`, live or ended by `$6`; null for all. `$7` is the least change. */
+const wantedRuns = `{s}.jobs j join {s}.conversations c on c.database = j.database and c.id = j.conversation
+where j.database = $1 and j.maker = $2 and j.kind = 'run' and ($3::text[] is null or c.agent = any($3))
+  and ($4::text is null or c.id = $4) and ($5::text is null or j.status = $5)
+  and ($6::boolean is null or (j.ended_at is null) = $6) and j.changed_at >= $7`
+
+/** Behind the place `($8, $9)`, and not behind `($10, $11)`. */
+const byChange = `${wantedRuns} and (j.changed_at, j.id) < ($8, $9) and (j.changed_at, j.id) >= ($10, $11)`
+
+/** The same of one conversation, by numbers: below `$8`, and from `$9`. */
+const byNumber = `${wantedRuns} and j.conversation = $4 and j.number < $8 and j.number >= $9`
+
+/** Statements on the runs of one principal. */
+export const runsOfSql = {
+  /** The last of the runs that are looked at, of all that `$2` began behind the place `($3, $4)`. */
+  lastLooked: `
+select changed_at, id from {s}.jobs
+where database = $1 and maker = $2 and kind = 'run' and (changed_at, id) < ($3, $4)
+order by changed_at desc, id desc limit 1 offset $5::bigint - 1`,
+  /** The same of the runs of the conversation `$2` that began before the position `$3`. */
+  lastLookedIn: `
+select changed_at, id, number from {s}.jobs
+where database = $1 and conversation = $2 and kind = 'run' and number < $3 order by number desc limit 1 offset $4::bigint - 1`,
+  list: `select ${jobColumns} from ${byChange} order by j.changed_at desc, j.id desc limit $12`,
+  listIn: `select ${jobColumns} from ${byNumber} order by j.number desc limit $10`,
+  count: `select count(*) from ${byChange}`,
+  countIn: `select count(*) from ${byNumber}`,
+} as const
 
 /** Table-wide statements of the worker role; `$1` is the owner. */
 export const workerSql = {
