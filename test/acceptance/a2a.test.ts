@@ -134,6 +134,14 @@ describe('a message and its task', () => {
     const task = await at('/a2a/typed').send(message('count'))
     const parts = task.artifacts?.[0]?.parts ?? []
     assert.deepEqual(parts.at(-1), { data: { n: 7 } })
+    for (const [mode, part] of [
+      ['text/plain', { text: '{"n":7}' }],
+      ['application/json', { data: { n: 7 } }],
+    ] as const) {
+      next('typed', { text: '{"n":7}' })
+      const one = await at('/a2a/typed').send(message('count'), { acceptedOutputModes: [mode] })
+      assert.deepEqual(one.artifacts?.[0]?.parts, [part])
+    }
   })
 
   test('a failed task says the title of its code, and nothing of its detail', async () => {

@@ -5,6 +5,7 @@ import {
   type Requirement,
   asks,
   ended,
+  framesOf,
   isEnd,
   list,
   next,
@@ -63,11 +64,34 @@ export const sending: readonly Requirement[] = [
     },
   },
   {
-    ...{ section: '3.2.1', level: 'SHOULD', says: 'an answer has only modes of acceptedOutputModes', differs: true },
+    ...{ section: '3.2.1', level: 'SHOULD', says: 'an answer has only modes of acceptedOutputModes' },
     async check(at) {
-      next({ text: 'still a text' })
-      const task = await send(at, message('x'), { acceptedOutputModes: ['image/png'] })
-      assert.equal(task.artifacts?.[0]?.parts[0]?.text, 'still a text')
+      const rows: readonly (readonly [modes: string[], part: object])[] = [
+        [['text/plain; charset=utf-8'], { text: 'an answer' }],
+        [['image/png', 'TEXT/*'], { text: 'an answer' }],
+        [['application/json'], { data: 'an answer' }],
+        [['*/*'], { text: 'an answer' }],
+        [[], { text: 'an answer' }],
+      ]
+      for (const [acceptedOutputModes, part] of rows) {
+        next({ text: 'an answer', pieces: 3 }, { text: 'an answer', pieces: 3 })
+        const configuration = { acceptedOutputModes }
+        assert.deepEqual((await send(at, message('x'), configuration)).artifacts?.[0]?.parts, [part])
+        const frames = await framesOf(at.open('SendStreamingMessage', { message: message('x'), configuration }))
+        const parts = frames.flatMap(({ artifactUpdate }) => artifactUpdate?.artifact.parts ?? [])
+        if ('data' in part) assert.deepEqual(parts, [part])
+        else assert.ok(parts.every((one) => one.text !== undefined && one.data === undefined))
+      }
+      for (const [modes, reason] of [
+        [['image/png', 'text'], 'CONTENT_TYPE_NOT_SUPPORTED'],
+        ['text/plain', 'INVALID_PARAMS'],
+        [[1], 'INVALID_PARAMS'],
+        [Array(101).fill('text/plain'), 'INVALID_PARAMS'],
+      ])
+        for (const method of ['SendMessage', 'SendStreamingMessage']) {
+          const params = { message: message('x'), configuration: { acceptedOutputModes: modes } }
+          assert.equal(await reasonOf(at.ask(method, params)), reason)
+        }
     },
   },
   {
@@ -132,12 +156,28 @@ export const sending: readonly Requirement[] = [
   },
   {
     ...{ section: '3.4.3', level: 'SHOULD', says: 'tasks of referenceTaskIds are understood', differs: true },
-    async check(at) {
-      const { id } = await ended(at, 'a word of the first task')
+    async check(at, other) {
+      const { id, contextId } = await ended(at, 'a word of the first task')
       next({ text: 'ok' })
-      await send(at, { ...message('x'), referenceTaskIds: [id] })
+      await send(at, { ...message('x', { contextId }), referenceTaskIds: [id] })
       const read = JSON.stringify(stageNow().model.of('docs').at(-1)?.body.messages)
-      assert.ok(!read.includes('a word of the first task'))
+      assert.ok(read.includes('a word of the first task'))
+      const [elsewhere, foreign] = [await ended(at), await ended(other)]
+      const before = (await list(at)).totalSize
+      for (const [more, referenceTaskIds, reason] of [
+        [{}, [id], 'UNSUPPORTED_OPERATION'],
+        [{ contextId }, [id, elsewhere.id], 'UNSUPPORTED_OPERATION'],
+        [{ contextId }, [foreign.id], 'TASK_NOT_FOUND'],
+        [{ contextId }, ['none'], 'TASK_NOT_FOUND'],
+        [{ contextId }, id, 'INVALID_PARAMS'],
+        [{ contextId }, [{}], 'INVALID_PARAMS'],
+        [{ contextId }, Array(21).fill(id), 'INVALID_PARAMS'],
+      ] as const)
+        for (const method of ['SendMessage', 'SendStreamingMessage']) {
+          const sent = { ...message('x', more), referenceTaskIds }
+          assert.equal(await reasonOf(at.ask(method, { message: sent })), reason, JSON.stringify(referenceTaskIds))
+        }
+      assert.equal((await list(at)).totalSize, before, 'nothing was stored')
     },
   },
   {

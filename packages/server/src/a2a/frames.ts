@@ -1,6 +1,7 @@
 /** A task as a stream: the task, its text as it is written, and its end. */
 import type { OwnMessage, OwnRun, OwnRuns } from '@witan/core/tooling'
 import type { Event } from '@witan/protocol'
+import type { AnswerModes } from './modes.ts'
 import { usageMetadata } from './shared-budget.ts'
 import { answerId, answerOf, hasEnded, isSettled, statusOf, taskOf } from './task.ts'
 import type { StreamFrame, WirePart } from './wire.ts'
@@ -17,14 +18,15 @@ interface Followed {
   readonly settled: Promise<OwnRun | null>
   /** Whether the caller is told what it has cost. */
   readonly withUsage: boolean
+  readonly modes: AnswerModes
 }
 
 /** The frames of a task. They end when it has ended or waits for its caller, and when `signal` aborts. */
 export async function* framesOf(followed: Followed, signal: AbortSignal): AsyncGenerator<StreamFrame> {
-  const { run, history, settled, withUsage } = followed
+  const { run, history, settled, withUsage, modes } = followed
   const isLong = (run.result?.text.length ?? 0) > mostCharacters
-  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong, withUsage }) }
-  const text = new SentText(run)
+  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong, withUsage, modes }) }
+  const text = new SentText(run, modes)
   if (isSettled(run)) {
     if (isLong) yield* text.end(run)
     return
@@ -60,17 +62,19 @@ async function* liveText(
 /** What a stream has sent of the answer. */
 class SentText {
   readonly #place: { readonly taskId: string; readonly contextId: string }
+  readonly #modes: AnswerModes
   /** The call and the attempt that wrote it; null before the first piece. */
   #from: string | null = null
   #text = ''
 
-  constructor({ runId, conversationId }: OwnRun) {
+  constructor({ runId, conversationId }: OwnRun, modes: AnswerModes) {
     this.#place = { taskId: runId, contextId: conversationId }
+    this.#modes = modes
   }
 
   /** A piece of text. Another call, another attempt and a snapshot begin the text anew. */
   *take(event: Event): Generator<StreamFrame> {
-    if (event.type !== 'delta' || event.kind !== 'agent') return
+    if (event.type !== 'delta' || event.kind !== 'agent' || !this.#modes.text) return
     const { text, attempt, snapshot } = event.content as { text?: string; attempt: number; snapshot?: true }
     if (text === undefined || text === '') return
     const from = `${event.callId} ${attempt}`
@@ -82,9 +86,10 @@ class SentText {
 
   /** What is still to be sent of the answer: never anything twice. Nothing of a task that did not complete. */
   *end(run: OwnRun): Generator<StreamFrame> {
-    const answer = hasEnded(run) ? answerOf(run) : null
+    const answer = hasEnded(run) ? answerOf(run, this.#modes) : null
     if (answer === null) return
-    const whole = run.result?.text ?? ''
+    const [first] = answer.parts
+    const whole = first !== undefined && 'text' in first ? first.text : ''
     const goesOn = this.#from !== null && whole.startsWith(this.#text)
     const rest = goesOn ? whole.slice(this.#text.length) : whole
     const pieces = piecesOf(rest)

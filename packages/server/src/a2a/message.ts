@@ -3,6 +3,7 @@ import { chainInside, type GivenChains, relayOf } from '@witan/core/tooling'
 import type { Prompt } from '@witan/protocol'
 import { A2aError } from './a2a-error.ts'
 import type { GivenEvidence } from './evidence.ts'
+import { type AnswerModes, readModes } from './modes.ts'
 import { fieldOf, isObject } from './wire.ts'
 
 /** An answer to something that a task asked. */
@@ -20,6 +21,9 @@ export interface ReadMessage {
   readonly answers: readonly GivenAnswer[]
   readonly returnImmediately: boolean
   readonly historyLength: number | null
+  readonly modes: AnswerModes
+  /** The tasks that it refers to. */
+  readonly references: readonly string[]
   /** The chains that its metadata names, not checked yet. */
   readonly chains: Pick<GivenChains, 'message' | 'capabilities'>
   readonly mentionRelay: 'inline' | null
@@ -53,6 +57,7 @@ export function readMessage(params: unknown): ReadMessage {
     messageId,
     contextId: idAt(message, 'contextId'),
     taskId: idAt(message, 'taskId'),
+    references: referencesIn(message),
     ...content,
     ...configuration,
     chains: { message: fieldOf(mentionable, 'agent_chain'), capabilities: chainInside(capabilities) },
@@ -84,13 +89,23 @@ export function historyLengthAt(from: unknown): number | null {
   return length as number
 }
 
-function configurationOf(given: unknown): Pick<ReadMessage, 'returnImmediately' | 'historyLength'> {
+const mostReferences = 20
+
+function referencesIn(message: unknown): readonly string[] {
+  const given = fieldOf(message, 'referenceTaskIds') ?? []
+  const isList = Array.isArray(given) && given.length <= mostReferences
+  if (isList && given.every((id) => typeof id === 'string' && id.length <= 400)) return given as readonly string[]
+  throw invalid(`\`message.referenceTaskIds\` must be a list of at most ${mostReferences} ids of tasks`)
+}
+
+function configurationOf(given: unknown): Pick<ReadMessage, 'returnImmediately' | 'historyLength' | 'modes'> {
   if (given !== undefined && given !== null && !isObject(given)) throw invalid('`configuration` must be an object')
   const push = fieldOf(given, 'taskPushNotificationConfig') ?? null
   if (push !== null) throw new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', 'This agent sends no push notifications.')
   const returnImmediately = fieldOf(given, 'returnImmediately') ?? false
   if (typeof returnImmediately !== 'boolean') throw invalid('`configuration.returnImmediately` must be true or false')
-  return { returnImmediately, historyLength: historyLengthAt(given) }
+  const modes = readModes(fieldOf(given, 'acceptedOutputModes'))
+  return { returnImmediately, historyLength: historyLengthAt(given), modes }
 }
 
 /** The parts of a message: texts and data are its prompt, files come after them, and answers go to what was asked. */

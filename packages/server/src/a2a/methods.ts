@@ -14,6 +14,7 @@ import { framesOf } from './frames.ts'
 import { isLetIn } from './let-in.ts'
 import { evidenceTerms, taken, withEvidence } from './incoming.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
+import { type AnswerModes, anyModes } from './modes.ts'
 import { accepted, type Placed } from './once.ts'
 import { reserveTask } from './open-tasks.ts'
 import { sharesBudget } from './shared-budget.ts'
@@ -91,7 +92,7 @@ async function sendMessage(call: MethodCall): Promise<MethodReply> {
   const { witan, agent, ...placed } = await said(call, message)
   const own = witan.ownRuns
   const run = message.returnImmediately ? await own.get(placed.runId) : await settledRun(call, own, placed)
-  return { value: { task: await whole({ ...call, own }, run, message.historyLength) }, agent }
+  return { value: { task: await whole({ ...call, own }, run, message) }, agent }
 }
 
 async function streamMessage(call: MethodCall): Promise<MethodReply> {
@@ -101,7 +102,8 @@ async function streamMessage(call: MethodCall): Promise<MethodReply> {
   const leave = witanOf(call).ownRuns.watch(contextId)
   try {
     const { witan, ...told } = await said(call, message, contextId)
-    return await streamOf(call, witan.ownRuns, { ...told, historyLength: message.historyLength, onEnd: leave })
+    const { historyLength, modes } = message
+    return await streamOf(call, witan.ownRuns, { ...told, historyLength, modes, onEnd: leave })
   } catch (error) {
     leave()
     throw error
@@ -114,6 +116,7 @@ async function streamOf(
   of: Pick<Placed, 'runId' | 'rest'> & {
     readonly agent: PublishedAgent
     readonly historyLength: number | null
+    readonly modes: AnswerModes
     readonly onEnd: () => void
   },
 ): Promise<MethodReply> {
@@ -123,7 +126,8 @@ async function streamOf(
   const settled = settledRun({ ...call, gone: left.signal }, own, of).catch(() => null)
   return {
     agent: of.agent,
-    frames: (signal) => framesOf({ own, run, history, settled, withUsage: sharesBudget(call) }, signal),
+    frames: (signal) =>
+      framesOf({ own, run, history, settled, withUsage: sharesBudget(call), modes: of.modes }, signal),
     onEnd() {
       left.abort()
       of.onEnd()
@@ -134,7 +138,7 @@ async function streamOf(
 async function getTask(call: MethodCall): Promise<WireTask> {
   const own = witanOf(call).ownRuns
   const historyLength = historyLengthAt(call.params)
-  return whole({ ...call, own }, (await taskAt(call, own)).run, historyLength)
+  return whole({ ...call, own }, (await taskAt(call, own)).run, { historyLength })
 }
 
 async function cancelTask(call: MethodCall): Promise<MethodReply> {
@@ -148,7 +152,7 @@ async function cancelTask(call: MethodCall): Promise<MethodReply> {
     throw isWitanError(error) && error.code === 'RUN_FINISHED' ? notCancelable(run.runId) : error
   }
   const ended = await until(call, own, { runId: run.runId, isThere: hasEnded })
-  return { value: await whole({ ...call, own }, ended, null) }
+  return { value: await whole({ ...call, own }, ended, {}) }
 }
 
 async function subscribe(call: MethodCall): Promise<MethodReply> {
@@ -157,7 +161,8 @@ async function subscribe(call: MethodCall): Promise<MethodReply> {
   if (hasEnded(run)) throw new A2aError('UNSUPPORTED_OPERATION', `Task \`${run.runId}\` has ended.`)
   const leave = own.watch(run.conversationId)
   try {
-    return await streamOf(call, own, { runId: run.runId, agent, historyLength: null, onEnd: leave })
+    const { runId } = run
+    return await streamOf(call, own, { runId, agent, historyLength: null, modes: anyModes, onEnd: leave })
   } catch (error) {
     leave()
     throw error
@@ -247,6 +252,7 @@ interface Placing {
 async function place(placing: Placing, noting: Noting): Promise<Placed> {
   const { call, agent, message, witan } = placing
   const live = await liveOf(placing)
+  await checkReferences(placing, live?.conversationId ?? message.contextId)
   if (live !== null && message.taskId !== null && hasEnded(live))
     throw new A2aError('UNSUPPORTED_OPERATION', `Task \`${live.runId}\` has ended. Send the message without its id.`)
   if (live !== null) await witan.ownRuns.renew(live.conversationId)
@@ -267,6 +273,18 @@ async function place(placing: Placing, noting: Noting): Promise<Placed> {
     return noted(opened.run)
   } finally {
     release()
+  }
+}
+
+/** Refuses what refers to tasks of another context: an agent reads all of its own context, and nothing of another one. */
+async function checkReferences({ call, agent, message, witan }: Placing, contextId: string | null): Promise<void> {
+  for (const id of message.references) {
+    const { run } = await findTask({ id, agents: [agent], caller: call.caller }, witan.ownRuns)
+    if (run.conversationId !== contextId)
+      throw new A2aError(
+        'UNSUPPORTED_OPERATION',
+        '`message.referenceTaskIds` may name tasks of the message’s own context. Send it with their `contextId`.',
+      )
   }
 }
 
@@ -350,9 +368,9 @@ async function until(
 async function whole(
   of: MethodCall & { readonly own: OwnRuns },
   run: OwnRun,
-  historyLength: number | null,
+  { historyLength = null, modes = anyModes }: Partial<Pick<ReadMessage, 'historyLength' | 'modes'>>,
 ): Promise<WireTask> {
-  return taskOf(run, { history: await latest(of.own, run, historyLength), withUsage: sharesBudget(of) })
+  return taskOf(run, { history: await latest(of.own, run, historyLength), withUsage: sharesBudget(of), modes })
 }
 
 async function latest(own: OwnRuns, run: OwnRun, length: number | null) {

@@ -1,6 +1,7 @@
 /** A run as a task of A2A: a projection of the log, kept nowhere else. */
 import type { Asked, OwnMessage, OwnRun } from '@witan/core/tooling'
 import { type ErrorCode, errorTable } from '@witan/protocol'
+import { type AnswerModes, anyModes } from './modes.ts'
 import { usageMetadata } from './shared-budget.ts'
 import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts'
 
@@ -31,18 +32,20 @@ interface TaskForm {
   readonly withArtifacts?: boolean
   /** Whether it says what it has cost. */
   readonly withUsage?: boolean
+  /** Which parts its answer may have. */
+  readonly modes?: AnswerModes
 }
 
 /** The task of a run. */
 export function taskOf(run: OwnRun, form: TaskForm = {}): WireTask {
-  const { history = [], withArtifacts = true, withUsage = false } = form
+  const { history = [], withArtifacts = true, withUsage = false, modes = anyModes } = form
   const { runId, conversationId } = run
   const task: { -readonly [Name in keyof WireTask]: WireTask[Name] } = {
     id: runId,
     contextId: conversationId,
     status: statusOf(run),
   }
-  const artifact = withArtifacts ? answerOf(run) : null
+  const artifact = withArtifacts ? answerOf(run, modes) : null
   if (artifact !== null) task.artifacts = [artifact]
   if (history.length > 0) task.history = history.map((one) => messageOf(run, one))
   return withUsage ? { ...task, ...usageMetadata(run) } : task
@@ -69,13 +72,16 @@ function isCode(code: string | undefined): code is ErrorCode {
   return code !== undefined && Object.hasOwn(errorTable, code)
 }
 
-/** The answer of a run that has completed; null for any other. */
-export function answerOf({ status, result }: OwnRun): WireArtifact | null {
+/** The answer of a run that has completed; null for any other. Who takes only text, or only data, gets all of it so. */
+export function answerOf({ status, result }: OwnRun, modes: AnswerModes): WireArtifact | null {
   if (status !== 'completed' || result === null) return null
   const { text, output } = result
   const hasOutput = output !== null && output !== undefined
-  const texts: readonly WirePart[] = text === '' && hasOutput ? [] : [{ text }]
-  return { artifactId: answerId, parts: hasOutput ? [...texts, { data: output }] : texts }
+  const data: readonly WirePart[] =
+    modes.data && (hasOutput || !modes.text) ? [{ data: hasOutput ? output : text }] : []
+  const isSaid = modes.text && (text !== '' || data.length === 0)
+  const words = text === '' && hasOutput ? JSON.stringify(output) : text
+  return { artifactId: answerId, parts: isSaid ? [{ text: words }, ...data] : data }
 }
 
 /** What is asked, in words and as data. */
