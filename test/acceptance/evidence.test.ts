@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { call, type Rule, scriptedModel } from '@witan/core/testing'
 import type { AgentInput, Interruption, RunResult } from '@witan/protocol'
+import type { EvidenceIssuer } from '@witan/core/tooling'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
 import { createForwarder } from '../support/forwarder.ts'
 import { type A2aClient, type A2aMessage, a2aClient, answerOf, message } from './support/a2a.ts'
@@ -16,6 +17,7 @@ type Name = (typeof names)[number]
 const doors = await Promise.all(names.map(() => createForwarder()))
 const servers = new Map<Name, WitanServer>()
 let stranger: RemoteServer
+let ids: RemoteServer
 
 /** Calls the tool whose name was said, or the only one. */
 const rule: Rule = (request, turn) => {
@@ -26,6 +28,8 @@ const rule: Rule = (request, turn) => {
 }
 
 const mail = 'mailto:u@x.test'
+/** Whom an issuer knows that makes evidence anew for the servers of `b`. */
+const vouched = 'mailto:w@people.test'
 const edge = (name: string, address: string) => ({ name, address, description: 'Next.' })
 const agents: Readonly<Record<Name, readonly object[]>> = {
   a: [
@@ -36,7 +40,7 @@ const agents: Readonly<Record<Name, readonly object[]>> = {
   ],
   b: [
     {
-      ...{ id: 'relay', address: 'relay', remotes: [edge('last', '@last@c.test')] },
+      ...{ id: 'relay', address: 'relay', remotes: [edge('last', '@last@c.test'), edge('vouched', '@vouched@c.test')] },
       access: {
         call: [
           ['@front@a.test', 'for:@local@a.test'],
@@ -49,6 +53,7 @@ const agents: Readonly<Record<Name, readonly object[]>> = {
     { id: 'wrong', address: 'wrong', access: { call: [['@front@a.test', 'for:@front@a.test']] } },
   ],
   c: [
+    { id: 'vouched', address: 'vouched', access: { call: [['@relay@b.test', `for:${vouched}`]] } },
     {
       ...{ id: 'last', address: 'last' },
       access: {
@@ -61,6 +66,13 @@ const agents: Readonly<Record<Name, readonly object[]>> = {
   ],
 }
 
+let reissued = 0
+/** For one audience and one message. */
+const reissue: EvidenceIssuer['reissue'] = async ({ evidence: { subject }, audience: to, messageId: id }) => {
+  reissued += 1
+  return ids.evidence({ subject, audience: to, claims: { message: id } })
+}
+
 async function open(name: Name, resolve: Readonly<Record<string, string>>): Promise<void> {
   const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
   const domain = `${name}.test`
@@ -68,7 +80,12 @@ async function open(name: Name, resolve: Readonly<Record<string, string>>): Prom
     ...config,
     auth: { mode: 'none' },
     server: { ...config.server, port: 0, domain, publicUrl: `https://${domain}` },
-    federation: { ...config.federation, resolve },
+    federation: {
+      ...config.federation,
+      resolve,
+      trust: [{ issuer: 'https://ids.test', methods: ['*'], subjects: [vouched] }],
+      issuers: name === 'b' ? [{ issuer: 'https://ids.test', reissue }] : [],
+    },
     agents: agents[name].map((one) => ({ model: 'play/relay', instructions: 'Ask.', ...one }) as AgentInput),
     models: { 'play/relay': scriptedModel(rule, { id: 'play/relay' }) },
   })
@@ -78,14 +95,16 @@ async function open(name: Name, resolve: Readonly<Record<string, string>>): Prom
 
 before(async () => {
   stranger = await createRemoteServer('x.test')
+  ids = await createRemoteServer('ids.test')
   const own = names.map((name, at) => [`${name}.test`, doors[at]?.url ?? ''])
-  const resolve = Object.fromEntries([...own, ['x.test', stranger.url]])
+  const resolve = Object.fromEntries([...own, ['x.test', stranger.url], ['ids.test', ids.url]])
   for (const name of names) await open(name, resolve)
 })
 after(async () => {
   for (const door of doors) await door.close()
   for (const server of servers.values()) await server.close()
   await stranger?.close()
+  await ids?.close()
 })
 
 async function api<T>(name: Name, path: string, body?: object): Promise<T> {
@@ -114,8 +133,8 @@ function calling(): A2aClient {
 }
 
 const audience = '@relay@b.test'
-const carrying = (evidence: unknown, more: Partial<A2aMessage> = {}) =>
-  message('go', { metadata: { mentionable: { identity_evidence: [evidence] } }, ...more })
+const shown = (...evidence: readonly unknown[]) => ({ metadata: { mentionable: { identity_evidence: evidence } } })
+const carrying = (evidence: unknown, more: Partial<A2aMessage> = {}) => message('last', { ...shown(evidence), ...more })
 const forUser = (content: object = {}) => stranger.evidence({ audience, on_behalf_of: [mail], ...content })
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
@@ -162,6 +181,15 @@ describe('a caller that shows evidence', () => {
     assert.equal(await conversations('b'), before)
     // The very message again is no other one.
     assert.equal(answerOf(await calling().send(once)), '[reached]')
+  })
+
+  test('[E69] [M31] what its issuer makes anew for the next server is let in there; the first piece goes no further', async () => {
+    const by = ids.evidence({ subject: vouched, audience })
+    assert.equal(answerOf(await calling().send(message('vouched', shown(forUser(), by)))), '[reached]')
+    assert.equal(reissued, 1)
+    const alone = answerOf(await calling().send(message('vouched', shown(forUser()))))
+    assert.match(alone, /NOT_FOUND|404/)
+    assert.equal(reissued, 1)
   })
 
   test('[E22] whose evidence has expired when the next server is called is asked for fresh one, on the same task', async () => {

@@ -30,6 +30,12 @@ describe('our names', () => {
     assert.deepEqual(parseConfig({}).federation.budgets, [])
   })
 
+  test('[E69] an issuer that makes evidence anew is a function of a configuration in code, and is handed on as it is', () => {
+    const reissue = async () => null
+    const { federation } = parseConfig({ federation: { issuers: [{ issuer: 'https://IDs.test/', reissue }] } })
+    assert.deepEqual(federation.issuers, [{ issuer: 'https://ids.test', reissue }])
+  })
+
   test('that are none are refused with their place', () => {
     for (const [config, path] of [
       [{ server: { publicUrl: 'bots.example.com' } }, 'server.publicUrl'],
@@ -49,6 +55,11 @@ describe('our names', () => {
       [{ federation: { defaultAgent: 'v1' } }, 'federation.defaultAgent'],
       [{ federation: { resolve: { 'b.test': 'b' } } }, 'federation.resolve.b.test'],
       [{ federation: { resolve: { 'http://b.test': 'http://127.0.0.1' } } }, 'federation.resolve.http://b.test'],
+      [{ federation: { issuers: [{ issuer: 'https://ids.test', reissue: 'x' }] } }, 'federation.issuers.0.reissue'],
+      [
+        { federation: { issuers: [{ issuer: 'http://ids.test', reissue: () => null }] } },
+        'federation.issuers.0.issuer',
+      ],
       [{ federation: { budgets: 'b.test' } }, 'federation.budgets'],
       [{ federation: { budgets: ['b.test', 'b'] } }, 'federation.budgets.1'],
       [{ federation: { budgets: ['https://b.test'] } }, 'federation.budgets.0'],

@@ -3,7 +3,7 @@ import { readDomain, readLocal } from '@witan/protocol/names'
 import { databaseNamePattern } from '@witan/protocol/keys'
 import { WitanError } from '@witan/protocol'
 import { z } from 'zod'
-import { trustSchema } from './trust-config.ts'
+import { issuersSchema, trustSchema } from './trust-config.ts'
 
 /** A domain in any case and alphabet, kept in canonical form. */
 const domain = z
@@ -68,6 +68,8 @@ export const federationSchema = z
       .default({}),
     /** Whose evidence is believed, and about whom. Every server is believed about its own addresses. */
     trust: trustSchema,
+    /** In code: issuers that make evidence anew for the next server. */
+    issuers: issuersSchema,
     /** The domains to which a part of a tree's budget is sent, and from which one is accepted. */
     budgets: z.array(domain).max(1000).default([]),
   })
@@ -100,7 +102,9 @@ function invalid(path: string, what: string, hint: string): WitanError {
 }
 
 /** What routes for other servers work with. */
-export interface Federation extends Omit<FederationConfig, 'budgets'>, Partial<Pick<FederationConfig, 'budgets'>> {
+export interface Federation
+  extends Omit<FederationConfig, 'budgets' | 'issuers'>,
+    Partial<Pick<FederationConfig, 'budgets'>> {
   /** Where others reach this server: an origin. It is known only after listening, hence a function. */
   readonly publicUrl: () => string
   /** The domain whose addresses may be written as their local part alone; null: nothing is published. */

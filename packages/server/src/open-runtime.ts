@@ -85,9 +85,9 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
 }
 
 function federationOptions({
-  federation: { maxHops, resolve, trust, budgets },
+  federation: { maxHops, resolve, trust, issuers, budgets },
 }: Config): RuntimeOptions['federation'] & {} {
-  return { maxHops, resolve, trust, budgets }
+  return { maxHops, resolve, trust, issuers, budgets }
 }
 
 /** The store of a configuration, not opened yet. */

@@ -1,5 +1,5 @@
 /** The trusted issuers of a configuration, kept in the form in which evidence names them. */
-import { canonicalSubject, urlOfDid } from '@witan/core/tooling'
+import { canonicalSubject, type EvidenceIssuer, urlOfDid } from '@witan/core/tooling'
 import { readAddress, readDomain } from '@witan/protocol/names'
 import { z } from 'zod'
 
@@ -76,4 +76,17 @@ export const trustSchema = z
     }),
   )
   .max(1000)
+  .default([])
+
+/** Entries of `federation.issuers`, which only a configuration in code can have. */
+export const issuersSchema = z
+  .array(
+    z.strictObject({
+      issuer,
+      reissue: z.custom<EvidenceIssuer['reissue']>((value) => typeof value === 'function', {
+        error: 'must be a function that makes evidence anew: write the configuration in code',
+      }),
+    }),
+  )
+  .max(100)
   .default([])

@@ -13,7 +13,8 @@ const store = memoryStore()
 await store.open()
 const keys = createOwnKeys(store)
 const at = Date.UTC(2026, 0, 1)
-const options = { keys, domainOf: () => 'a.test', maxHops: 4, now: () => at, variables: { TRAVEL: 'secret' } }
+const reissue = async () => []
+const options = { keys, domainOf: () => 'a.test', maxHops: 4, now: () => at, reissue, variables: { TRAVEL: 'secret' } }
 const sign = createCredentials(options)
 const edge = {
   name: 'docs',

@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { addressOf } from '@witan/protocol/names'
 import { nextHop } from '../identity/chain.ts'
-import { leadingEvidence, onBehalfOf } from '../identity/on-behalf-of.ts'
+import { evidenceNow, leadingEvidence, onBehalfOf } from '../identity/on-behalf-of.ts'
 import { remoteOf, saysForWhom } from '../agent/remote-agent.ts'
 import type { RemoteLink } from '../tool/remote.ts'
 import type { Caller } from '../tool/tool.ts'
 import { identityExtension, mintEvidence } from './mint-evidence.ts'
 import type { OwnKeys } from './own-keys.ts'
+import type { Reissue } from './reissue.ts'
 import type { RemoteServices } from './remote-services.ts'
 
 /** What credentials are made from. */
@@ -19,6 +20,8 @@ interface CredentialOptions {
   readonly maxHops: number
   /** In ms. */
   now(): number
+  /** Asks issuers for evidence of their own to the same recipient. */
+  readonly reissue: Reissue
   /** The variables of the environment. */
   readonly variables: Readonly<Record<string, string | undefined>>
 }
@@ -66,9 +69,9 @@ interface EvidenceOf {
   readonly thread: string | null
 }
 
-/** One piece of evidence of our own: that of others goes no further. None is made from evidence that has expired [E69, M31]. */
+/** Evidence of our own, and what its issuers make anew: that of others goes no further. None is made from what has expired [E69, M31]. */
 async function evidenceOf(
-  { keys, now }: CredentialOptions,
+  { keys, now, reissue }: CredentialOptions,
   { principal }: Caller,
   { sender, domain, ...of }: EvidenceOf,
 ): Promise<readonly object[]> {
@@ -78,7 +81,9 @@ async function evidenceOf(
   const [key] = await keys.list()
   if (key === undefined) throw new Error('this server has no key')
   const content = { subject: sender, onBehalfOf: onBehalfOf(principal, domain), digest: leading?.digest ?? null, ...of }
-  return [mintEvidence(key, content, at)]
+  const { audience, messageId, thread } = of
+  const anew = await reissue(evidenceNow(principal), { audience, messageId, thread })
+  return [mintEvidence(key, content, at), ...anew]
 }
 
 /** The path of a call up to its sender, and the id that the first server gave the chain. */

@@ -5,6 +5,7 @@ import type { RemoteCaller } from '../tool/remote.ts'
 import type { Store } from '../store/store.ts'
 import { createCredentials } from './outgoing.ts'
 import { createOwnKeys } from './own-keys.ts'
+import { createReissue, type EvidenceIssuer } from './reissue.ts'
 import { createRemoteCaller } from './remote-calls.ts'
 import { createCards } from './remote-cards.ts'
 import { hostOf } from './remote-conditions.ts'
@@ -18,6 +19,8 @@ export interface FederationOptions {
   readonly resolve?: Readonly<Record<string, string>>
   /** Whose evidence is believed, and about whom, in canonical form; nobody's but every server's about its own addresses by default. */
   readonly trust?: readonly TrustedIssuer[]
+  /** Issuers that make evidence anew for the next server; none by default: only our own evidence goes out. */
+  readonly issuers?: readonly EvidenceIssuer[]
   /** The domains to which a part of a tree's budget is sent, and whose usage counts. */
   readonly budgets?: readonly string[]
 }
@@ -47,7 +50,7 @@ export function createRemotes({
   const domainOf = (database: string) => [...domains].find(([, one]) => one === database)?.[0] ?? null
   const sign = createCredentials({
     ...{ keys: createOwnKeys(store), domainOf, maxHops: options.maxHops ?? 4, now },
-    variables: process.env,
+    ...{ reissue: createReissue(options.issuers ?? [], clock, report), variables: process.env },
   })
   const find = createCards({ store, fetch: out, now })
   const { trust = [] } = options

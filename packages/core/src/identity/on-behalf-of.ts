@@ -29,6 +29,13 @@ export function onBehalfOf(principal: Principal, domain: string): readonly strin
   return all.length <= mostPrincipals ? all : [...all.slice(0, mostPrincipals - 1), ...all.slice(-1)]
 }
 
+/** What the evidence of a run proves, with what has renewed a piece in its place. */
+export function evidenceNow({ incoming }: Principal): readonly ProvenEvidence[] {
+  const { evidence = [], renewed: fresh } = incoming ?? {}
+  const isOther = ({ issuer, subject }: ProvenEvidence) => issuer !== fresh?.issuer || subject !== fresh.subject
+  return fresh === undefined ? evidence : [fresh, ...evidence.filter(isOther)]
+}
+
 /** The principal with fresh evidence of the issuer and subject that its run came with. Its rights stay as they are [E22]. */
 export function renewed(principal: Principal, evidence: ProvenEvidence): Principal {
   return Object.freeze({ ...principal, incoming: Object.freeze({ ...principal.incoming, renewed: evidence }) })
