@@ -1,7 +1,8 @@
 /**
  * A fan-out to other servers: `npm run bench:remotes -- [--runs 20] [--remotes 8] [--stores memory,normal]`. One agent asks eight agents of
  * one other server on loopback at once, over JSON-RPC and streams; each takes 100 ms or more. Prints the wall time beside that of the
- * slowest, and the CPU of the process that calls, without that of the other server, which is a thread of its own.
+ * slowest, and the CPU of the process that calls, without that of the other server, which is a thread of its own. A server that says that it takes
+ * a message once is called over connections that were used before.
  */
 import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
@@ -13,13 +14,16 @@ import { percentile } from './figure.ts'
 import { gridOf } from './grid.ts'
 import { type GroundName, openGround, storeAt } from './ground.ts'
 
-const domain = 'b.test'
+/** The domains of a server that says that it takes a message once, and of one that does not. */
+const domains = { yes: 'once.test', no: 'plain.test' } as const
+type Once = keyof typeof domains
 /** How long an agent there takes, by its number. */
 const takesMs = (at: number) => 100 + 10 * at
+const once = [{ uri: 'https://witan.dev/ns/a2a/idempotent/v1' }]
 const cardOf = (name: string, url: string) => ({
   ...{ name, description: 'Knows.', version: '1', skills: [] },
   supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  capabilities: { streaming: true },
+  capabilities: { streaming: true, extensions: url.includes(domains.yes) ? once : [] },
 })
 
 /** The other server: every path ends in the number of an agent. */
@@ -27,12 +31,13 @@ function serve(): void {
   let tasks = 0
   const server = createServer(async (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?')
+    const domain = request.headers.host
     const url = `https://${domain}`
     const give = (value: object) => response.end(JSON.stringify(value))
     const name = /^resource=acct:(a\d+)@/.exec(query)?.[1]
     const links = [{ rel: 'https://mentionable.dev/ns/rel/agent-card', href: `${url}/card/${name}` }]
     if (name !== undefined) return void give({ subject: `acct:${name}@${domain}`, links })
-    const agent = /a\d+/.exec(path)?.[0] ?? 'a0'
+    const agent = /\/(a\d+)(?:\/|$)/.exec(path)?.[1] ?? 'a0'
     if (path === `/card/${agent}`)
       return void give({ address: `@${agent}@${domain}`, name: agent, a2a: { endpoint: `${url}/a2a/${agent}` } })
     if (path.endsWith('agent-card.json')) return void give(cardOf(agent, `${url}/a2a/${agent}`))
@@ -78,7 +83,8 @@ interface Effort {
   readonly port: number
 }
 
-async function measured(name: GroundName, { runs, remotes, port }: Effort): Promise<readonly string[]> {
+async function measured(name: GroundName, isOnce: Once, { runs, remotes, port }: Effort): Promise<readonly string[]> {
+  const domain = domains[isOnce]
   const ground = openGround()
   const store = storeAt(await ground.site(name))
   const edges = Array.from({ length: remotes }, (_, at) => ({ name: `a${at}`, address: `@a${at}@${domain}` }))
@@ -111,6 +117,7 @@ async function measured(name: GroundName, { runs, remotes, port }: Effort): Prom
   const [wall, worst] = [percentile(walls, 0.5), percentile(walls, 1)]
   return [
     name,
+    isOnce,
     shown(wall, 0),
     shown(wall / slowest),
     shown(worst / slowest),
@@ -132,8 +139,9 @@ async function main(): Promise<void> {
   console.log(aboutHere())
   const effort = { runs: Number(values.runs), remotes: Number(values.remotes), port }
   const rows: (readonly string[])[] = []
-  for (const name of values.stores.split(',')) rows.push(await measured(name as GroundName, effort))
-  console.log(gridOf(['store', 'wall ms', 'of the slowest', 'the worst', 'CPU ms of each', 'lowest'], rows))
+  for (const name of values.stores.split(','))
+    for (const isOnce of ['no', 'yes'] as const) rows.push(await measured(name as GroundName, isOnce, effort))
+  console.log(gridOf(['store', 'once', 'wall ms', 'of the slowest', 'the worst', 'CPU ms of each', 'lowest'], rows))
   await worker.terminate()
 }
 

@@ -51,7 +51,7 @@ export async function servePlayed(remote: PlayedRemote, domain: string): Promise
       for await (const piece of request) pieces.push(piece as Buffer)
       const body = Buffer.concat(pieces).toString()
       const { signal } = new AbortController()
-      const reply = await remote.fetch(path, { method: 'POST', headers: {}, body, signal })
+      const reply = await remote.fetch(path, { method: 'POST', headers: {}, body, signal, isRepeatable: false })
       response.writeHead(reply.status, { 'content-type': reply.header('content-type') ?? '' })
       for await (const piece of reply.body) response.write(piece)
       return response.end()

@@ -14,7 +14,7 @@ import {
 } from '../../../../test/support/remote-call.ts'
 import { droppedNotice } from './remote-answer.ts'
 import { emptyTask, partsOf, takeFrame, textOf } from './remote-task.ts'
-import { createAllowance, TooMuchError } from './too-much.ts'
+import { allowed, createAllowance, TooMuchError } from './too-much.ts'
 
 const asking = (messageId: string, more: object = {}) =>
   task('TASK_STATE_INPUT_REQUIRED', {
@@ -101,6 +101,21 @@ test('[D20] a task may say each second for a month how it stands, and a flood is
     for (let at = 0; at < 1_000_000; at += 1) flood.take(100, 1)
   }
   assert.throws(until, TooMuchError)
+})
+
+test('[D20] a body in single bytes is left long before it is put together', async () => {
+  async function* bytewise(): AsyncGenerator<Uint8Array> {
+    for (;;) yield Buffer.from('a')
+  }
+  let pieces = 0
+  const read = async () => {
+    for await (const _ of allowed(
+      bytewise(),
+      createAllowance(() => 0),
+    ))
+      if (++pieces > 5_000_000) return
+  }
+  await assert.rejects(read, TooMuchError)
 })
 
 test('[D20] [E71] of a thousand fields that A2A does not have ten are named', () => {

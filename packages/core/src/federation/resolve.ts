@@ -1,7 +1,7 @@
 /** Finds an agent on another server by its address: WebFinger, the Mentionable card, the A2A card, and who signed that [Mb02, Mb14]. */
-import { WitanError } from '@witan/protocol'
 import { type Address, readAddress } from '@witan/protocol/names'
 import type { JWK } from 'jose'
+import { unusable } from './fetch-error.ts'
 import { thumbprintOf } from './own-keys.ts'
 import type { SafeFetch } from './safe-fetch.ts'
 import { checkCard } from './sign.ts'
@@ -175,10 +175,4 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> | null {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
-}
-
-function unusable(url: string, why: string): WitanError {
-  const shown = url.replace(/[^\x21-\x7e]/g, '?').slice(0, 200)
-  const hint = 'The operator of that server mends it.'
-  return new WitanError('REMOTE_CARD_INVALID', `\`${shown}\` cannot be used: ${why}.`, { hint })
 }

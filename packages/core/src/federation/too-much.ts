@@ -32,10 +32,13 @@ export function createAllowance(now: () => number): Allowance {
   }
 }
 
+/** A piece of a body costs as much as so many bytes, however short it is. */
+const pieceBytes = 128
+
 /** The bytes of a body, as far as they are allowed. */
 export async function* allowed(body: AsyncIterable<Uint8Array>, { take }: Allowance): AsyncGenerator<Uint8Array> {
   for await (const bytes of body) {
-    take(bytes.byteLength)
+    take(Math.max(bytes.byteLength, pieceBytes))
     yield bytes
   }
 }

@@ -22,6 +22,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignal
+  /** Whether it does no harm if it arrives twice. */
+  readonly isRepeatable: boolean
 }
 
 /** The answer to a request over HTTP. */
@@ -130,8 +132,9 @@ function addressOf({ url, binding, tenant }: RemoteEndpoint, { method, params }:
   return `${base}${place}/${methods[method].path(String(params['id'] ?? ''))}`
 }
 
-function httpRequest({ binding, tenant }: RemoteEndpoint, request: A2aRequest): HttpRequest {
+function httpRequest({ binding, tenant, isIdempotent }: RemoteEndpoint, request: A2aRequest): HttpRequest {
   const { method, params, bearer, extensions, signal } = request
+  const isRepeatable = isIdempotent || (method !== 'send' && method !== 'stream')
   const { rpc, http } = methods[method]
   const headers: Record<string, string> = {
     'a2a-version': '1.0',
@@ -143,10 +146,10 @@ function httpRequest({ binding, tenant }: RemoteEndpoint, request: A2aRequest): 
   const placed = tenant === null ? params : { ...params, tenant }
   if (binding === 'JSONRPC') {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: rpc, params: placed })
-    return { method: 'POST', headers, body, signal }
+    return { method: 'POST', headers, body, signal, isRepeatable }
   }
-  if (http === 'GET') return { method: 'GET', headers, signal }
-  return { method: 'POST', headers, body: JSON.stringify('id' in params ? {} : params), signal }
+  if (http === 'GET') return { method: 'GET', headers, signal, isRepeatable }
+  return { method: 'POST', headers, body: JSON.stringify('id' in params ? {} : params), signal, isRepeatable }
 }
 
 function resultIn({ binding }: RemoteEndpoint, status: number, text: string): JsonRecord {
