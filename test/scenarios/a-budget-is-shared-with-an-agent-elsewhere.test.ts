@@ -5,6 +5,7 @@ import { createRemoteCaller } from '@witan/core/tooling'
 import { memoryStore, type Store } from '@witan/core'
 import { readReplaySource, replay } from '@witan/core/export'
 import { lastUserMessage } from '@witan/core/testing'
+import type { RunResult } from '@witan/protocol'
 import { assertGapFree } from '../support/claims.ts'
 import { fakeClock, type FakeClock } from '../support/clock.ts'
 import { playedRemote, type PlayedRemote, type Turn } from '../support/played-remote.ts'
@@ -89,6 +90,23 @@ async function comesAgain({ runtime }: Stage): Promise<void> {
   assert.equal(difference, null, JSON.stringify(difference))
 }
 
+/** The lists of usage say what the run says, and name the agent elsewhere by its address. */
+async function addsUp({ runtime }: Stage, { usage: whole }: RunResult): Promise<void> {
+  const { items } = await runtime.usage({ by: 'agent' })
+  const sumOf = (key: 'modelCalls' | 'totalTokens') => items.reduce((sum, item) => sum + item[key], 0)
+  const docs = items.find(({ key }) => key === '@docs@b.test')
+  const isComplete = items.every(({ complete }) => complete)
+  assert.deepEqual(
+    [sumOf('modelCalls'), sumOf('totalTokens'), isComplete],
+    [whole.modelCalls, whole.totalTokens, whole.complete],
+  )
+  assert.equal(docs?.modelCalls, whole.byAgent['desk/docs']?.modelCalls)
+  for (const by of ['conversation', 'user', 'day'] as const) {
+    const [only] = (await runtime.usage({ by })).items
+    assert.deepEqual([only?.modelCalls, only?.complete], [whole.modelCalls, whole.complete], by)
+  }
+}
+
 test('half of what the tree has left goes out, and siblings get half of what those before them left', async () => {
   const stage = staged({ turn: () => done(usage(0, 0)), rounds: [3] })
   await stage.ask('desk', 'go', { id: 'chats/1' })
@@ -132,6 +150,7 @@ test('what is held is let go at the end, and what was spent is not', async () =>
       [3, true],
     ],
   )
+  await addsUp(stage, ended)
   await comesAgain(stage)
 })
 
@@ -198,6 +217,7 @@ for (const [what, turn, expected] of fails)
     const stage = staged({ turn })
     const ended = await stage.ask('desk', 'go', { id: 'chats/1' })
     assert.deepEqual([ended.usage.modelCalls, ended.usage.complete], expected)
+    await addsUp(stage, ended)
     await comesAgain(stage)
   })
 
@@ -207,6 +227,7 @@ test('a call that is cancelled leaves the sum incomplete', async () => {
   await stage.runtime.cancelRun(asked.runId)
   const ended = await (await stage.runtime.followRun(asked.runId)).result
   assert.deepEqual([ended.status, ended.usage.complete], ['cancelled', false])
+  await addsUp(stage, ended)
   await comesAgain(stage)
 })
 
@@ -226,6 +247,7 @@ test('what a task says while it waits counts at once, and nothing of it twice, a
   // It says fewer tokens than before: what was said once stays.
   const { modelCalls, totalTokens, costUsd } = ended.usage.byAgent['desk/docs'] ?? assert.fail('no usage')
   assert.deepEqual([modelCalls, totalTokens, costUsd, ended.usage.complete], [5, 30, 2, true])
+  await addsUp(second, ended)
   await comesAgain(second)
 })
 
@@ -251,4 +273,5 @@ test('a task that is begun anew gets what the first one has left', async () => {
     ],
   )
   assert.deepEqual([ended.usage.byAgent['desk/docs']?.modelCalls, ended.usage.complete], [3, true])
+  await addsUp(stage, ended)
 })

@@ -1,6 +1,6 @@
 /** Adds up the usage in entries, for all stores [T27]. */
 import type { UsageCounters } from '@witan/protocol'
-import type { Entry, Writable } from '@witan/protocol/entries'
+import type { CheckpointBody, Entry, Writable } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import { localPrincipal } from '../identity/principal.ts'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
@@ -29,11 +29,11 @@ export function dayOf(at: number): number {
   return Math.floor(at / dayMs)
 }
 
-/** Whether an entry changes a sum: a model's reply, the answer of an agent elsewhere, the start of a tool, a request that was lost. */
+/** Whether an entry changes a sum: a model's reply, what an agent elsewhere has cost, the start of a tool, a request that was lost. */
 export function countsAsUsage({ type, kind, body }: Entry): boolean {
   if (type === 'end') return kind === 'model'
   if (type === 'start') return kind === 'tool'
-  if (type === 'checkpoint') return body.answered !== undefined
+  if (type === 'checkpoint') return body.answered !== undefined || body.spent !== undefined
   return type === 'notice' && body.code === 'USAGE_INCOMPLETE'
 }
 
@@ -167,12 +167,17 @@ function placeName({ agent, model, day }: SumsOf): string {
 function addEntry(sums: Writable<UsageSums>, entry: Entry): void {
   if (entry.type === 'start') sums.toolCalls += 1
   else if (entry.type === 'notice') sums.incomplete += 1
-  else if (entry.type === 'checkpoint') addRemote(sums, entry.body.answered?.usage ?? null)
+  else if (entry.type === 'checkpoint') addRemote(sums, entry.body)
   else if (entry.type === 'end' && entry.kind === 'model') addReply(sums, entry.body.usage)
 }
 
-/** What an agent on another server says that its answer has cost. */
-function addRemote(sums: Writable<UsageSums>, used: UsageCounters | null): void {
+/** What an agent on another server says that it has cost: at its answer, and before. */
+function addRemote(sums: Writable<UsageSums>, { spent, answered }: CheckpointBody): void {
+  if (spent !== undefined) addSpent(sums, spent)
+  if (answered !== undefined) addSpent(sums, answered.usage)
+}
+
+function addSpent(sums: Writable<UsageSums>, used: UsageCounters | null): void {
   if (used === null || !used.complete) sums.incomplete += 1
   if (used === null) return
   sums.modelCalls += used.modelCalls
