@@ -41,6 +41,7 @@ before(async () => {
     agent('digger'),
     agent('asking', { address: 'asking', access, users, subAgents: [sub('later', { blocking: 'never' })] }),
     agent('later', { users }),
+    agent('quiz', { address: 'quiz', access: { call: ['@*@a.test', 'role:admin'] }, questions: true }),
     agent('closed', { address: 'closed' }),
     agent('staff', { address: 'staff', access: { call: ['role:run', 'user:a'] } }),
     agent('only', { address: 'only', access: { call: ['@b@a.test'] } }),
@@ -260,6 +261,51 @@ describe('the chain that comes in', () => {
     assert.deepEqual(run.body.tree.caller, caller)
     const log = JSON.stringify(events)
     assert.ok(!log.includes('"principal"') && !log.includes('maxHops'), 'no more of the principal than its address')
+  })
+
+  test('what is said and answered in its run stands under who did it, here and for the caller', async () => {
+    const question = { id: 'q', text: 'Which?', options: [], multiple: false, freeText: true, required: true }
+    next('quiz', { calls: [{ name: 'ask_question', args: { questions: [question] } }] }, { text: 'one' })
+    const { id, contextId, status } = await calling('quiz').send(withChain('from afar', chainOf(1, 4)))
+    assert.equal(status.state, 'TASK_STATE_INPUT_REQUIRED')
+    const [open] = (
+      await stage.witan.call<{ items: Interruption[] }>('GET', '/api/v1/interruptions')
+    ).body.items.filter(({ conversationId }) => conversationId === contextId)
+    const given = await stage.witan.call('POST', `/api/v1/interruptions/${open?.id}/answer`, {
+      body: { answer: { q: { text: 'answered here' } } },
+    })
+    assert.equal(given.status, 200, given.text)
+    await until(
+      async () => calling('quiz').task(id),
+      (task) => task.status.state === 'TASK_STATE_COMPLETED',
+    )
+    next('quiz', { text: 'two' }, { text: 'three' })
+    const path = `/api/v1/conversations/${encodeURIComponent(contextId)}/runs`
+    const here = await stage.witan.call<RunState>('POST', path, { body: { prompt: 'said here' } })
+    assert.equal(here.status, 200, here.text)
+    await calling('quiz').send({ ...withChain('from afar again', chainOf(1, 4)), contextId })
+    const events = await stage.events(contextId)
+    const said = events.flatMap(({ type, author, authorKind, content }) =>
+      type === 'message' ? [[author, authorKind, content['author'], content['text']]] : [],
+    )
+    assert.deepEqual(said, [
+      ['@a@a.test', 'remote', '@a@a.test', 'from afar'],
+      ['user', 'user', 'user', 'said here'],
+      ['@a@a.test', 'remote', '@a@a.test', 'from afar again'],
+    ])
+    const document = await stage.witan.call<{ messages: { author: string; authorKind: string; role: string }[] }>(
+      'GET',
+      `/api/v1/documents/${contextId}`,
+    )
+    const speakers = document.body.messages.filter(({ role }) => role === 'user')
+    assert.deepEqual(
+      speakers.map(({ author, authorKind }) => `${author} ${authorKind}`),
+      ['@a@a.test remote', 'user user', '@a@a.test remote'],
+    )
+    const { tasks } = (await calling('quiz').rpc<{ tasks: A2aTask[] }>('ListTasks', { contextId, historyLength: 9 }))
+      .body.result as { tasks: A2aTask[] }
+    const histories = tasks.map(({ history }) => (history ?? []).map(({ role, parts }) => `${role} ${parts[0]?.text}`))
+    assert.deepEqual(histories, [['ROLE_USER from afar again'], [], ['ROLE_USER from afar', 'ROLE_AGENT Which?']])
   })
 
   test('[M06] [M07] [M11] [E31] our ceiling lowers it, and the last hop is told to conclude', async () => {

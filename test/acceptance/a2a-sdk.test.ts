@@ -132,10 +132,14 @@ for (const binding of bindings) {
       assert.equal(task.status?.state, TaskState.TASK_STATE_WORKING)
       await gate.entered
       const states: (TaskState | undefined)[] = []
+      const first = Promise.withResolvers<void>()
       const reading = (async () => {
-        for await (const { payload } of client.resubscribeTask({ tenant: '', id: task.id }))
+        for await (const { payload } of client.resubscribeTask({ tenant: '', id: task.id })) {
           if (payload?.$case === 'task' || payload?.$case === 'statusUpdate') states.push(payload.value.status?.state)
+          first.resolve()
+        }
       })()
+      await Promise.race([first.promise, reading])
       const cancelled = await client.cancelTask({ tenant: '', id: task.id, metadata: undefined })
       assert.equal(cancelled.status?.state, TaskState.TASK_STATE_CANCELED)
       gate.open()

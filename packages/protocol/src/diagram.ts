@@ -101,7 +101,7 @@ function takeMessage(fold: Fold, event: EventOf<'message'>): void {
   if (to === undefined) {
     const agent = event.agentPath.split('/').at(-1) ?? ''
     const isPerson = event.authorKind === 'user'
-    if (isPerson) fold.author = author
+    if (isPerson || event.authorKind === 'remote') fold.author = author
     if (author !== 'witan') add(fold, event, { from: author, to: agent, kind: 'message', text, isPerson })
     return
   }

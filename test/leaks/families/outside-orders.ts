@@ -28,7 +28,6 @@ const carriers: Readonly<Record<string, (order: string) => Message>> = {
 const mark = canary('claimed')
 const claims: Message = {
   extensions: [mark],
-  referenceTaskIds: [mark],
   metadata: {
     [mark]: mark,
     transferToAgent: 'stranger',

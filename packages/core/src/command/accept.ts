@@ -12,7 +12,7 @@ import type { RunTracker, StoredResult } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
 import { unreportedMessage } from '../job/report.ts'
-import { type Principal, shownCaller } from '../identity/principal.ts'
+import { authorOf, type Principal, shownCaller } from '../identity/principal.ts'
 import { readTraceparent, traceparentOf } from '../identity/traceparent.ts'
 import { notFound } from '../identity/not-found.ts'
 
@@ -56,7 +56,7 @@ export interface Message {
   readonly note?: Reservation
 }
 
-type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files' | 'author' | 'messageId'>
+type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files' | 'author' | 'by' | 'messageId'>
 
 /** Starts a conversation with its first run. Null if the id was taken meanwhile. Throws `IN_PROGRESS`. */
 export async function acceptFirst(
@@ -209,9 +209,9 @@ export function messageEntry(
 }
 
 function messageBody(env: Environment, words: Words): MessageBody {
-  const { text, artificialActions, files, author, traceparent, messageId } = words
+  const { text, artificialActions, files, author, by, traceparent, messageId } = words
   const body: Writable<MessageBody> =
-    author === undefined ? { author: 'user', text } : { author, authorKind: 'user', text }
+    author === undefined ? { author: authorOf(by), text } : { author, authorKind: 'user', text }
   if (artificialActions.length > 0)
     body.artificialActions = artificialActions.map(({ name, response }) => ({
       id: env.ids.call(),

@@ -1,5 +1,12 @@
 /** Messages for a document: they wait in its inbox until a model reads them, then become part of the document. */
-import type { AnsweredCall, Entry, KeptParts, MessageBody, Writable } from '@witan/protocol/entries'
+import {
+  type AnsweredCall,
+  authorKindOf,
+  type Entry,
+  type KeptParts,
+  type MessageBody,
+  type Writable,
+} from '@witan/protocol/entries'
 import { fileMention, type FileReference } from '@witan/protocol/files'
 import { changed, companyOf } from '../parameter/person.ts'
 import { asksPeople } from '../parameter/known-people.ts'
@@ -43,7 +50,7 @@ export function foldMessage(
 
 /**
  * Somebody speaks to the root. A person's words name their speaker if at least two people take part or have spoken; those of nobody
- * in particular do from the first such words on [C6].
+ * in particular, and of a caller from another server, do from the first such words on [C6].
  */
 function noteSpeaker(
   state: ConversationState,
@@ -51,7 +58,8 @@ function noteSpeaker(
   waiting: Writable<WaitingMessage>,
 ): void {
   if (authorKind === undefined) {
-    if (state.hasNamed && author === 'user' && companyOf(state.people) > 1) waiting.isNamed = true
+    const isSomebody = author === 'user' || authorKindOf(author) === 'remote'
+    if (state.hasNamed && isSomebody && companyOf(state.people) > 1) waiting.isNamed = true
     return
   }
   state.people = changed(state.people, { id: author, name: null, roles: [] }, 'spoke')

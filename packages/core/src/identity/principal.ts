@@ -68,6 +68,11 @@ export function storedPrincipal(principal: Principal): RunPrincipal | null {
   return { id, roles: [...roles], ...(address === null ? {} : { address }) }
 }
 
+/** The author of what a principal says under no person's name: an agent of another server says it under its address. */
+export function authorOf({ id }: Pick<Principal, 'id'>): string {
+  return id.startsWith('@') ? id : 'user'
+}
+
 /** Who called from another server, as lists and cards show it; nothing for any other run. */
 export function shownCaller({ id, address, incoming }: Principal): { readonly caller?: OutsideCaller } {
   const caller = callerOf({ principal: { id, ...(address === null ? {} : { address }) }, incoming })

@@ -6,12 +6,14 @@ import { entriesOfRun } from '../conversation/copy-log.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
 import { tail } from '../event/tail.ts'
 import { channelOf } from '../identity/channel.ts'
+import { authorOf } from '../identity/principal.ts'
 import { frozen } from '../identity/frozen.ts'
 import { notFound } from '../identity/not-found.ts'
 import { pageStart } from '../store/cursor.ts'
 import type { ReadBound, RowPage } from '../store/row-page.ts'
 import type { ConversationRow, JobRow, RunPlace, RunsOf } from '../store/store.ts'
 import { outsideKinds } from '../interruption/may-answer.ts'
+import { selfOf } from './author.ts'
 import { runStatus } from './jobs.ts'
 import { type Page, type PageOptions, rowPage } from './page.ts'
 import { eventFor } from './reader-errors.ts'
@@ -152,7 +154,8 @@ export function ownRuns(scope: Scope): OwnRuns {
       const { conversation, firstSeq } = await jobOf(run)
       const messages: OwnMessage[] = []
       const log = entriesOf(store, { database, conversation, after: firstSeq - 1 })
-      for await (const entry of entriesOfRun(log, run.runId)) messages.push(...said(entry, messages))
+      const by = { id: principal.id, author: selfOf(scope).author ?? authorOf(principal) }
+      for await (const entry of entriesOfRun(log, run.runId)) messages.push(...said(entry, by, messages))
       return messages
     },
     async renew(id) {
@@ -239,13 +242,22 @@ function isForCaller(one: Interruption): one is Asked {
   return one.addressee === null && outsideKinds.includes(one.kind)
 }
 
-/** What an entry adds to what was said. An answer counts if its caller was asked, and nobody else gave it. */
-function said(entry: Entry, before: readonly OwnMessage[]): readonly OwnMessage[] {
+/**
+ * What an entry adds to what was said. Words and answers of others are not the caller's; what only `user` said is, if it came with an id of
+ * its sender, as over A2A.
+ */
+function said(
+  entry: Entry,
+  by: { readonly id: string; readonly author: string },
+  before: readonly OwnMessage[],
+): readonly OwnMessage[] {
   const { seq, place } = entry
   if (entry.type === 'message') {
     const { author, text, messageId = null, exchange } = entry.body
-    const isOwn = place.call === place.run && exchange === undefined && author !== 'witan'
-    return isOwn ? [{ by: 'caller', seq, id: messageId, text }] : []
+    const isOwn = author === by.author && (author !== 'user' || messageId !== null)
+    return isOwn && place.call === place.run && exchange === undefined
+      ? [{ by: 'caller', seq, id: messageId, text }]
+      : []
   }
   if (entry.type === 'question_required' || entry.type === 'action_required') {
     const { held: _, ...asked } = entry.body
@@ -254,6 +266,7 @@ function said(entry: Entry, before: readonly OwnMessage[]): readonly OwnMessage[
   }
   if (entry.type !== 'resolved' || entry.body.state !== 'answered') return []
   const { id, answer } = entry.body
+  if (entry.body.by !== by.id) return []
   const isOwn = before.some((one) => one.by === 'agent' && one.asked.id === id)
   return isOwn ? [{ by: 'caller', seq, id: null, answerTo: id, answer: frozen(answer) }] : []
 }

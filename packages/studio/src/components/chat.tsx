@@ -78,10 +78,10 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowAr
   )
 }
 
-/** The address that called, of words that nobody here said. */
+/** The address and hop that called, of its own words. */
 function callerOf(view: ConversationView, { author, rootCallId }: ChatMessage): string | null {
-  const caller = author === 'user' ? (view.calls.get(rootCallId)?.caller ?? null) : null
-  return caller === null ? null : callerText(caller)
+  const caller = view.calls.get(rootCallId)?.caller ?? null
+  return caller?.address === author ? callerText(caller) : null
 }
 
 function useFollowEnd(
