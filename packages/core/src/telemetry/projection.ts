@@ -2,7 +2,6 @@
  * The entries of one job as spans: a function of the log alone [C32, P16]. The job is a run or a task; the spans of a task stand in the
  * trace of its run.
  */
-import type { AgentData } from '@witan/protocol'
 import type {
   AgentStartBody,
   CallPlace,
@@ -114,7 +113,7 @@ function agentStarted(reading: Reading, entry: Entry & { body: AgentStartBody })
   if (body.background !== undefined) add(attributes, 'witan.task.id', place.call)
   add(attributes, 'witan.workflow.step', body.step?.index)
   add(attributes, 'witan.workflow.round', body.step?.round)
-  if (content !== null) attributes.push(...content.started(entry, labels.data as AgentData))
+  if (content !== null) attributes.push(...content.started(entry, labels.data))
   calls.set(place.call, { span, labels, place, toolCallId: body.toolCallId ?? '' })
   if (place.parentCall === null) rootStarted(reading, span, entry)
   for (const link of reading.links.splice(0)) addLink(span, link)

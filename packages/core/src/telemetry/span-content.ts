@@ -78,24 +78,29 @@ export class SpanContent {
     this.#messages = new MessageWriter(this.writer, of.form)
   }
 
-  /** An agent's call begins: its instructions and its message. */
-  started({ place, body }: Entry & { readonly body: AgentStartBody }, agent: AgentData): Attributes {
+  /** An agent's call begins: its instructions and its message. Null is an agent on another server, whose instructions nobody knows here. */
+  started({ place, body }: Entry & { readonly body: AgentStartBody }, agent: AgentData | null): Attributes {
     const messages = this.#messages
     const { readers, gathered } = this.#reading
     const document = documentOf(this.#reading, place)
     const asker = askerOf(this.#reading, place, body)
     const words = openingOf(place, body, { asker, messages })
-    const isModel = agent.workflow === null
+    const model = agent?.workflow === null ? agent : null
     const bound = this.#trace.bound.get(place.call) ?? noValues
-    const written = () => [textPart(agent.instructions + parameterLines(agent.parameters, bound))]
+    const written = ({ instructions, parameters }: AgentData) => [
+      textPart(instructions + parameterLines(parameters, bound)),
+    ]
     const shared = body.history === 'shared' ? sharedBy(readers.get(place.parentCall ?? '')) : ''
     const before = body.handedFrom === undefined ? undefined : readers.get(body.handedFrom)
     const reader = {
       agent: place.author,
-      system: isModel
-        ? fixedValue(this.writer, this.#trace.hides || agent.parameters.length > 0 ? null : agent, written)
-        : '',
-      begin: isModel && messages.isChat ? [messages.piece('system', written())] : [],
+      system:
+        model === null
+          ? ''
+          : fixedValue(this.writer, this.#trace.hides || model.parameters.length > 0 ? null : model, () =>
+              written(model),
+            ),
+      begin: model !== null && messages.isChat ? [messages.piece('system', written(model))] : [],
       from: 0,
       asker,
       wordsOnly: body.handOver?.history === 'words',
