@@ -8,6 +8,7 @@ import { playApprovals } from './families/approval.ts'
 import { playEchoes } from './families/echo.ts'
 import { playTaskEchoes } from './families/echo-tasks.ts'
 import { playErrors } from './families/errors.ts'
+import { playEvidence } from './families/evidence.ts'
 import { playExits } from './families/exits.ts'
 import { playForbidden } from './families/forbid.ts'
 import { playHandOvers } from './families/hand-over.ts'
@@ -84,6 +85,9 @@ describe('the injection and leak corpus', () => {
 
   test('[D15] [C17] [I13] [D20] I over the wire: a hidden value stands in no request to another server, and comes back to no model', () =>
     family('I over the wire', 300, playRemotes))
+
+  test('[M03] [C21] V: no word of evidence, of a credential or of a condition reaches a model, a log or a span, and no proof is kept', () =>
+    family('V', 30, playEvidence))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

@@ -6,6 +6,13 @@ import { createApp, createAuth, createLog } from '@witan/server'
 export const domain = 'bots.example'
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
 const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'k' }
+/** The `did:web` whose credentials are believed, and what signs them, tokens and evidence. */
+export const vouching = { did: 'did:web:ids.test', key: privateKey, kid: 'k' }
+const didDocument = {
+  id: vouching.did,
+  verificationMethod: [{ id: `${vouching.did}#k`, type: 'JsonWebKey', controller: vouching.did, publicKeyJwk: jwk }],
+  assertionMethod: [`${vouching.did}#k`],
+}
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** A good token of an agent of another server. */
@@ -79,8 +86,8 @@ function handled(message: Readonly<Record<string, unknown>>, local: string): Rea
   return isNew && Array.isArray(parts) ? { ...message, parts: [{ text: `@${local} ` }, ...parts] } : message
 }
 
-/** Creates the server. */
-export function createOutsideWorld(options: RuntimeOptions): OutsideWorld {
+/** Creates the server. `write` gets each line of its log, at its most talkative. */
+export function createOutsideWorld(options: RuntimeOptions, write?: (line: string) => void): OutsideWorld {
   const runtime = createRuntime({
     ...{ store: memoryStore(), domains: { [domain]: 'default' }, retry: { tries: 1 }, report: () => undefined },
     ...options,
@@ -88,11 +95,12 @@ export function createOutsideWorld(options: RuntimeOptions): OutsideWorld {
   const stop = new AbortController()
   const app = createApp({
     ...{ runtime, auth: createAuth('none', () => 80), hosts: { port: () => 80, allowed: [] } },
-    ...{ log: createLog('silent'), studio: new URL('about:blank'), fetchJson: async () => ({ keys: [jwk] }) },
+    ...{ log: createLog(write === undefined ? 'silent' : 'debug', write), studio: new URL('about:blank') },
+    fetchJson: async (url) => (url.endsWith('/did.json') ? didDocument : { keys: [jwk] }),
     stop: { streams: stop.signal, waits: stop.signal },
     federation: {
       ...{ domain, domains: [domain], publicUrl: () => 'http://localhost', maxHops: 4, maxOpenTasks: 10_000 },
-      ...{ defaultAgent: null, resolve: {}, trust: [] },
+      ...{ defaultAgent: null, resolve: {}, trust: [{ issuer: vouching.did, methods: ['*'], subjects: ['x:u'] }] },
     },
   })
   return {
