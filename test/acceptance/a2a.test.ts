@@ -330,7 +330,7 @@ describe('the way in', () => {
       [{ parts: [{ raw: 'AAAA', mediaType: 'no type' }] }, -32602],
       [{ parts: [{ raw: 'AAAA' }] }, -32005],
       [{ parts: [{ data: { type: 'answer', id: 'i', answer: 1 } }] }, -32602],
-      [{ parts: [{ data: { type: 'policy_resolution' } }] }, -32004],
+      [{ parts: [{ data: { type: 'policy' } }] }, -32602],
       [{ contextId: 7 }, -32602],
     ]
     for (const [change, code] of table) {

@@ -134,6 +134,7 @@ test('a demand that cannot be made is refused before anything stands, and its va
     [{ ...fee, url: 'https://cny:cny@shop.test' }, /`url`: must be an HTTPS URL/],
     [{ ...fee, state: 'cny-x' }, /the value: Unrecognized key: .*state/],
     [{ ...fee, retry_after_seconds: -1 }, /`retry_after_seconds`/],
+    [{ ...fee, data: { 'dev.witan.issuer': '@cny@b.test' } }, /`data.dev.witan.issuer`/],
     [circle, /refers to itself/],
   ]
   for (const [demanded, words] of wrong) {

@@ -176,7 +176,7 @@ test('[D20] a frame over 32 MiB ends the call, and so does a text that never end
   assert.match(failureOf(drip), /^REMOTE_FAILED: .*more than is taken/)
 })
 
-test('[M21] conditions of every kind are interruptions, and a link that leads elsewhere is left out', async () => {
+test('[M21] [E64] [Mb11] conditions of every kind are interruptions, and a link that leads elsewhere is left out', async () => {
   const part = (policy: object, state: string) => ({ data: { type: 'policy', policy, state } })
   const parts = [
     part({ kind: 'payment_required', message: 'One euro.', url: 'https://pay.b.test/1' }, 's1'),

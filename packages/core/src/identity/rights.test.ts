@@ -81,7 +81,7 @@ test('[C31] a remote caller answers the questions and actions of its own convers
     const remote = { id: '@anna@shop.example', roles: [...held, 'buyer'] as string[] }
     for (const tie of ties) {
       for (const waiting of waitingIn(tie)) {
-        const isAsked = waiting.kind === 'question' || waiting.kind === 'action'
+        const isAsked = ['question', 'action', 'policy'].includes(waiting.kind)
         const may = isAsked && waiting.addressee === null && tie.isCreator && held.includes('run')
         assert.equal(mayAnswer(remote, waiting), may, JSON.stringify([held, waiting]))
         assert.equal(mayKnow(remote, waiting), may, JSON.stringify([held, waiting]))

@@ -11,8 +11,8 @@ interface Waiting extends Involvement {
 
 /**
  * Those to whom it is addressed, or everybody without an addressee: with the role `answer`, with `run` in a conversation of their own,
- * or as a person who takes part and is addressed by id. An `admin` may answer all. A caller from outside answers questions and actions of its
- * own conversations, and nothing else: never an approval.
+ * or as a person who takes part and is addressed by id. An `admin` may answer all. A caller from outside answers questions, actions and
+ * conditions of its own conversations, and nothing else: never an approval.
  */
 export function mayAnswer(principal: Requester, { kind, addressee, isCreator, takesPart }: Waiting): boolean {
   const owns = isCreator && hasRole(principal, 'run') && !isAnonymous(principal)
@@ -23,8 +23,8 @@ export function mayAnswer(principal: Requester, { kind, addressee, isCreator, ta
   return takesPart && addressee !== null && addressee === personOf(principal)
 }
 
-/** What a caller from outside is asked. */
-export const outsideKinds: readonly InterruptionKind[] = ['question', 'action']
+/** What a caller from outside is asked. A `policy` it resolves only by the state that it was sent, which the A2A server checks. */
+export const outsideKinds: readonly InterruptionKind[] = ['question', 'action', 'policy']
 
 /** Everybody who may answer it, or may read its conversation. */
 export function mayKnow(principal: Requester, waiting: Waiting): boolean {

@@ -11,16 +11,19 @@ import { frozen } from '../identity/frozen.ts'
 import { notFound } from '../identity/not-found.ts'
 import { pageStart } from '../store/cursor.ts'
 import type { ReadBound, RowPage } from '../store/row-page.ts'
-import type { ConversationRow, JobRow, RunPlace, RunsOf } from '../store/store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, RunPlace, RunsOf } from '../store/store.ts'
+import { mayCall } from '../identity/agent-access.ts'
+import { isOutside, type Principal, principalOf } from '../identity/principal.ts'
 import { outsideKinds } from '../interruption/may-answer.ts'
 import { selfOf } from './author.ts'
+import type { DemandTerms } from '../tool/demand.ts'
 import { runStatus } from './jobs.ts'
 import { type Page, type PageOptions, rowPage } from './page.ts'
 import { eventFor } from './reader-errors.ts'
 import type { Scope } from './scope.ts'
 
-/** What the caller of a run may be asked: a question or an action that is for nobody in particular, without bound values. */
-export type Asked = Extract<Interruption, { readonly kind: 'question' | 'action' }>
+/** What the caller of a run may be asked, if it is for nobody in particular: without bound values, and a condition only if that caller may meet it. */
+export type Asked = Extract<Interruption, { readonly kind: 'question' | 'action' | 'policy' }>
 
 /** A run as its caller follows it. */
 export interface OwnRun {
@@ -48,6 +51,7 @@ export type OwnMessage =
       readonly seq: number
       readonly id: null
       readonly answerTo: string
+      readonly kind: Asked['kind']
       readonly answer: unknown
     }
   | { readonly by: 'agent'; readonly seq: number; readonly asked: Asked }
@@ -151,12 +155,7 @@ export function ownRuns(scope: Scope): OwnRuns {
     },
     async history(run) {
       await ready()
-      const { conversation, firstSeq } = await jobOf(run)
-      const messages: OwnMessage[] = []
-      const log = entriesOf(store, { database, conversation, after: firstSeq - 1 })
-      const by = { id: principal.id, author: selfOf(scope).author ?? authorOf(principal) }
-      for await (const entry of entriesOfRun(log, run.runId)) messages.push(...said(entry, by, messages))
-      return messages
+      return historyOf(scope, run.runId, await jobOf(run))
     },
     async renew(id) {
       if (principal.incoming?.evidence === undefined) return
@@ -211,12 +210,12 @@ async function ownJob(scope: Scope, id: string): Promise<{ readonly job: JobRow;
 }
 
 /** A woken run is at work, although no process has claimed it yet. */
-async function shown({ parts, database }: Scope, job: JobRow, row: ConversationRow | null): Promise<OwnRun> {
+async function shown(scope: Scope, job: JobRow, row: ConversationRow | null): Promise<OwnRun> {
   const { id: runId, conversation: conversationId } = job
   const isWoken = job.status === 'waiting' && job.wake
   const status = isWoken ? 'running' : runStatus(job)
   const rests = status !== 'running'
-  const waiting = status === 'waiting' ? await askedOf(parts.store, database, job) : []
+  const waiting = status === 'waiting' ? await askedOf(scope, job) : []
   const result = rests ? (job.result as RunResult) : null
   const { text = '', output = null, error = null } = result ?? {}
   return {
@@ -229,17 +228,60 @@ async function shown({ parts, database }: Scope, job: JobRow, row: ConversationR
   }
 }
 
-async function askedOf(store: Scope['parts']['store'], database: string, job: JobRow): Promise<readonly Asked[]> {
+async function askedOf(scope: Scope, job: JobRow): Promise<readonly Asked[]> {
   const { interruptions } = job.result as RunResult
-  const rows = await Promise.all(interruptions.map(({ id }) => store.getInterruption(database, id)))
-  return rows.flatMap((row) => {
-    if (row === null || row.job !== job.id || row.view.state !== 'open' || !isForCaller(row.view)) return []
-    return [frozen(row.view)]
-  })
+  const rows = await Promise.all(interruptions.map(({ id }) => scope.parts.store.getInterruption(scope.database, id)))
+  const open: Asked[] = []
+  for (const row of rows) {
+    if (row === null || row.job !== job.id || row.view.state !== 'open' || !isForCaller(row.view)) continue
+    const runs = limitOf(row) === null ? null : await principalOfRun(scope, job)
+    if (mayMeet(row, scope.principal, runs)) open.push(frozen(row.view))
+  }
+  return open
+}
+
+/** The principal of a live run, with what its evidence has proved: a request for a task carries none. */
+async function principalOfRun({ parts, database }: Scope, { conversation }: JobRow): Promise<Principal | null> {
+  await parts.registry.ensure(database)
+  const log = await parts.warm.get(database, conversation)
+  await log.catchUp()
+  return log.state.run?.principal ?? null
 }
 
 function isForCaller(one: Interruption): one is Asked {
   return one.addressee === null && outsideKinds.includes(one.kind)
+}
+
+/** Whether the caller of a run may meet what is asked; people and programs of this server may meet any condition [C21]. */
+function mayMeet(row: InterruptionRow, caller: Principal, runs: Principal | null): boolean {
+  const of = limitOf(row)
+  if (of === null || !isOutside(caller)) return true
+  return runs !== null && runs.id === caller.id && mayCall({ call: of }, runs)
+}
+
+/** Which callers may meet a condition; null for all. */
+function limitOf({ view, terms }: InterruptionRow): DemandTerms['of'] | null {
+  return view.kind === 'policy' ? ((terms as DemandTerms | null)?.of ?? null) : null
+}
+
+async function historyOf(
+  scope: Scope,
+  runId: string,
+  { conversation, firstSeq }: JobRow,
+): Promise<readonly OwnMessage[]> {
+  const { parts, database, principal } = scope
+  const messages: OwnMessage[] = []
+  const by = { id: principal.id, author: selfOf(scope).author ?? authorOf(principal) }
+  let runs: Principal | null = null
+  const log = entriesOf(parts.store, { database, conversation, after: firstSeq - 1 })
+  for await (const entry of entriesOfRun(log, runId)) {
+    const { type, kind, body, place } = entry
+    if (type === 'start' && kind === 'agent' && place.call === runId)
+      runs = principalOf(database, body.principal, body.incoming)
+    const row = type === 'policy_required' ? await parts.store.getInterruption(database, body.id) : null
+    if (row === null || mayMeet(row, principal, runs)) messages.push(...said(entry, by, messages))
+  }
+  return messages
 }
 
 /**
@@ -259,7 +301,7 @@ function said(
       ? [{ by: 'caller', seq, id: messageId, text }]
       : []
   }
-  if (entry.type === 'question_required' || entry.type === 'action_required') {
+  if (entry.type === 'question_required' || entry.type === 'action_required' || entry.type === 'policy_required') {
     const { held: _, ...asked } = entry.body
     const isOwn = entry.job === place.run && isForCaller(asked as Interruption)
     return isOwn ? [{ by: 'agent', seq, asked: frozen(asked) as Asked }] : []
@@ -267,8 +309,9 @@ function said(
   if (entry.type !== 'resolved' || entry.body.state !== 'answered') return []
   const { id, answer } = entry.body
   if (entry.body.by !== by.id) return []
-  const isOwn = before.some((one) => one.by === 'agent' && one.asked.id === id)
-  return isOwn ? [{ by: 'caller', seq, id: null, answerTo: id, answer: frozen(answer) }] : []
+  const asked = before.find((one) => one.by === 'agent' && one.asked.id === id)
+  if (asked?.by !== 'agent') return []
+  return [{ by: 'caller', seq, id: null, answerTo: id, kind: asked.asked.kind, answer: frozen(answer) }]
 }
 
 async function* follow(

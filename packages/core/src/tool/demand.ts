@@ -16,6 +16,9 @@ const link = z.string().refine((text) => {
   return url?.protocol === 'https:' && url.username === '' && url.password === ''
 }, 'must be an HTTPS URL without a user')
 
+/** What this server itself says beside a condition, such as who demanded first, stands under keys of its own. */
+const dataKey = z.string().regex(/^(?!dev\.witan\.)/, 'keys of `dev.witan` are the runtime’s own')
+
 const demandSchema = z.strictObject({
   ...demandShape,
   code: line.optional(),
@@ -25,7 +28,7 @@ const demandSchema = z.strictObject({
   action_label: line.optional(),
   retry_after_seconds: z.number().int().nonnegative().optional(),
   auth_challenges: z.array(z.unknown()).optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
+  data: z.record(dataKey, z.unknown()).optional(),
 })
 
 /**
@@ -52,6 +55,9 @@ function wrong(issues: readonly string[]): TypeError {
 
 /** What an agent demands before its work. */
 export type Demand = AgentData['demands'][number]
+
+/** The terms of an agent's demand: which callers on other servers may meet it. */
+export type DemandTerms = Pick<Demand, 'of'>
 
 /** The demands of an agent. A definition of an earlier version has no such list. */
 export function demandsOf({ demands }: Partial<Pick<AgentData, 'demands'>>): readonly Demand[] {

@@ -1,6 +1,7 @@
 /** A task as a stream: the task, its text as it is written, and its end. */
 import type { OwnMessage, OwnRun, OwnRuns } from '@witan/core/tooling'
 import type { Event } from '@witan/protocol'
+import type { Seal } from './conditions.ts'
 import type { AnswerModes } from './modes.ts'
 import { usageMetadata } from './shared-budget.ts'
 import { answerId, answerOf, hasEnded, isSettled, statusOf, taskOf } from './task.ts'
@@ -19,13 +20,16 @@ interface Followed {
   /** Whether the caller is told what it has cost. */
   readonly withUsage: boolean
   readonly modes: AnswerModes
+  /** What seals the states of the conditions that it asks. */
+  readonly sealFor: (run: OwnRun) => Promise<Seal>
 }
 
 /** The frames of a task. They end when it has ended or waits for its caller, and when `signal` aborts. */
 export async function* framesOf(followed: Followed, signal: AbortSignal): AsyncGenerator<StreamFrame> {
-  const { run, history, settled, withUsage, modes } = followed
+  const { run, history, settled, withUsage, modes, sealFor } = followed
   const isLong = (run.result?.text.length ?? 0) > mostCharacters
-  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong, withUsage, modes }) }
+  const seal = await sealFor(run)
+  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong, withUsage, modes, seal }) }
   const text = new SentText(run, modes)
   if (isSettled(run)) {
     if (isLong) yield* text.end(run)
@@ -38,7 +42,7 @@ export async function* framesOf(followed: Followed, signal: AbortSignal): AsyncG
   yield* text.end(end)
   const { runId: taskId, conversationId: contextId } = end
   const cost = withUsage ? usageMetadata(end) : {}
-  yield { statusUpdate: { taskId, contextId, status: statusOf(end), ...cost } }
+  yield { statusUpdate: { taskId, contextId, status: statusOf(end, await sealFor(end)), ...cost } }
 }
 
 /** The text of the run as its model writes it, until the task is settled. */

@@ -19,6 +19,8 @@ export interface ReadMessage {
   /** The text alone, if it has no other part. */
   readonly text: string | null
   readonly answers: readonly GivenAnswer[]
+  /** Set for a message that resolves a condition, and is nothing else. */
+  readonly resolution: GivenResolution | null
   readonly returnImmediately: boolean
   readonly historyLength: number | null
   readonly modes: AnswerModes
@@ -31,6 +33,12 @@ export interface ReadMessage {
   readonly budget: unknown
   /** Its evidence, not checked yet. */
   readonly evidence: GivenEvidence
+}
+
+/** What resolves a condition, and the state that came with that; undefined for none. */
+export interface GivenResolution {
+  readonly state: unknown
+  readonly resolution: Readonly<Record<string, unknown>>
 }
 
 type PromptPart = Exclude<Prompt, string>[number]
@@ -52,14 +60,19 @@ export function readMessage(params: unknown): ReadMessage {
   const configuration = configurationOf(fieldOf(params, 'configuration'))
   const metadata = fieldOf(message, 'metadata')
   const mentionable = fieldOf(metadata, 'mentionable')
+  const taskId = idAt(message, 'taskId')
+  const resolution = resolutionIn(parts, fieldOf(mentionable, 'policy_resolution'))
+  if (resolution !== null && (content.answers.length > 0 || (taskId !== null && content.prompt !== null)))
+    throw invalid('`message.parts` of a resolution on a task may hold nothing else')
   const capabilities = fieldOf(mentionable, 'recipient_capabilities')
   return {
     messageId,
     contextId: idAt(message, 'contextId'),
-    taskId: idAt(message, 'taskId'),
+    taskId,
     references: referencesIn(message),
     ...content,
     ...configuration,
+    resolution,
     chains: { message: fieldOf(mentionable, 'agent_chain'), capabilities: chainInside(capabilities) },
     mentionRelay: relayOf(capabilities),
     budget: fieldOf(fieldOf(metadata, 'witan'), 'budget'),
@@ -129,7 +142,7 @@ function contentOf(parts: readonly unknown[]): Pick<ReadMessage, 'prompt' | 'tex
       if (typeof value !== 'string') throw invalid(`\`${path}.text\` must be a text`)
       texts.push(value)
     } else if (kind === 'raw') files.push(fileOf(part, value, path))
-    else {
+    else if (!isResolution(part)) {
       const answer = answerOf(value, path)
       if (answer === null) data.push(JSON.stringify(value) ?? 'null')
       else answers.push(answer)
@@ -141,9 +154,23 @@ function contentOf(parts: readonly unknown[]): Pick<ReadMessage, 'prompt' | 'tex
       throw invalid('`message.parts` may hold answers, or what is a message of its own, but not both')
     return { prompt: null, text: null, answers }
   }
-  if (words.trim() === '' && files.length === 0) throw invalid('`message.parts` says nothing')
+  if (words.trim() === '' && files.length === 0) {
+    if (parts.some(isResolution)) return { prompt: null, text: null, answers: [] }
+    throw invalid('`message.parts` says nothing')
+  }
   const prompt: PromptPart[] = words.trim() === '' ? files : [{ type: 'text', text: words }, ...files]
   return { prompt, text: files.length + data.length === 0 ? words : null, answers: [] }
+}
+
+/** A resolution stands in the metadata. Beside it there is a part of its type; or the message of a task once more, as others send it. */
+function resolutionIn(parts: readonly unknown[], given: unknown): GivenResolution | null {
+  if (given === undefined && !parts.some(isResolution)) return null
+  const { in_reply_to_state: state, ...resolution } = isObject(given) ? given : {}
+  return { state, resolution }
+}
+
+function isResolution(part: unknown): boolean {
+  return fieldOf(fieldOf(part, 'data'), 'type') === 'policy_resolution'
 }
 
 /** A file as the API takes it. Base64 may be written for URLs, and without its end. */
@@ -161,8 +188,6 @@ function fileOf(part: unknown, raw: unknown, path: string): PromptPart {
 /** What data parts of this server's own types say; null for any other data, which is part of the prompt. */
 function answerOf(data: unknown, path: string): GivenAnswer | null {
   const type = fieldOf(data, 'type')
-  if (type === 'policy_resolution')
-    throw new A2aError('UNSUPPORTED_OPERATION', `\`${path}\` resolves a policy, and this agent demanded nothing.`)
   if (type === 'question' || type === 'action' || type === 'policy')
     throw invalid(`\`${path}\` has the type "${type}", which only an agent sends`)
   if (type !== 'answer') return null

@@ -1,26 +1,28 @@
 /** The methods of A2A for one caller of one agent, in no binding yet. */
 import { randomUUID } from 'node:crypto'
-import type { AcceptedRun, Principal, Witan } from '@witan/core'
+import type { Principal, Witan } from '@witan/core'
 import { mayCall, type OwnRun, type OwnRuns, type PublishedAgent } from '@witan/core/tooling'
-import { isWitanError, WitanError } from '@witan/protocol'
+import { isWitanError } from '@witan/protocol'
 import type { IncomingCall } from '@witan/protocol/entries'
 import type { AppOptions } from '../app-options.ts'
 import { nothingAt } from '../problem.ts'
 import { waitFor } from '../wait.ts'
 import { A2aError } from './a2a-error.ts'
 import { type Caller, checkReached } from './credential.ts'
+import { refusedState, sealFor } from './conditions.ts'
 import type { EvidenceChecks } from './evidence.ts'
+import { type FoundTask, findTask } from './find-task.ts'
 import { framesOf } from './frames.ts'
-import { isLetIn } from './let-in.ts'
 import { evidenceTerms, taken, withEvidence } from './incoming.ts'
 import { historyLengthAt, idAt, invalid, readMessage, type ReadMessage } from './message.ts'
 import { type AnswerModes, anyModes } from './modes.ts'
 import { accepted, type Placed } from './once.ts'
-import { reserveTask } from './open-tasks.ts'
+import { placeMessage } from './place-message.ts'
+import { StateRefused } from './resolve-condition.ts'
 import { sharesBudget } from './shared-budget.ts'
 import { hasEnded, isSettled, taskOf } from './task.ts'
 import { listTasks } from './task-list.ts'
-import type { StreamFrame, TaskList, WireTask } from './wire.ts'
+import type { StreamFrame, TaskList, WireMessage, WireTask } from './wire.ts'
 
 /** A call of a method: who calls whom, and what stops the wait. */
 export interface MethodCall {
@@ -40,11 +42,14 @@ export interface MethodCall {
 
 /** What a method gives: a value, or a stream of frames. `agent`: whose run was waited for, or is followed. */
 export type MethodReply =
-  | { readonly value: WireTask | TaskList | { readonly task: WireTask }; readonly agent?: PublishedAgent }
+  | {
+      readonly value: WireTask | TaskList | { readonly task: WireTask } | { readonly message: WireMessage }
+      readonly agent?: PublishedAgent
+    }
   | {
       readonly frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>
       readonly onEnd: () => void
-      readonly agent: PublishedAgent
+      readonly agent?: PublishedAgent
     }
 
 /** How the id of a context begins; the server makes the rest. */
@@ -89,7 +94,9 @@ function witanOf({ caller, options }: MethodCall, incoming?: IncomingCall): Wita
 
 async function sendMessage(call: MethodCall): Promise<MethodReply> {
   const message = readMessage(call.params)
-  const { witan, agent, ...placed } = await said(call, message)
+  const told = await said(call, message).catch(refusal)
+  if (told instanceof StateRefused) return { value: { message: refusedState(message.messageId) } }
+  const { witan, agent, ...placed } = told
   const own = witan.ownRuns
   const run = message.returnImmediately ? await own.get(placed.runId) : await settledRun(call, own, placed)
   return { value: { task: await whole({ ...call, own }, run, message) }, agent }
@@ -106,8 +113,22 @@ async function streamMessage(call: MethodCall): Promise<MethodReply> {
     return await streamOf(call, witan.ownRuns, { ...told, historyLength, modes, onEnd: leave })
   } catch (error) {
     leave()
+    if (error instanceof StateRefused) return onlyMessage(refusedState(message.messageId))
     throw error
   }
+}
+
+function refusal(error: unknown): StateRefused {
+  if (error instanceof StateRefused) return error
+  throw error
+}
+
+/** A stream of one message. */
+function onlyMessage(message: WireMessage): MethodReply {
+  async function* frames(): AsyncGenerator<StreamFrame> {
+    yield { message }
+  }
+  return { frames, onEnd: () => undefined }
 }
 
 async function streamOf(
@@ -127,7 +148,13 @@ async function streamOf(
   return {
     agent: of.agent,
     frames: (signal) =>
-      framesOf({ own, run, history, settled, withUsage: sharesBudget(call), modes: of.modes }, signal),
+      framesOf(
+        {
+          ...{ own, run, history, settled, withUsage: sharesBudget(call), modes: of.modes },
+          sealFor: (one) => sealFor(call, one),
+        },
+        signal,
+      ),
     onEnd() {
       left.abort()
       of.onEnd()
@@ -169,40 +196,11 @@ async function subscribe(call: MethodCall): Promise<MethodReply> {
   }
 }
 
-interface FoundTask {
-  readonly run: OwnRun
-  readonly agent: PublishedAgent
-}
-
 /** The task that the parameters name. What is another's, or another agent's, is missing. */
 async function taskAt({ params, agents, caller }: MethodCall, own: OwnRuns): Promise<FoundTask> {
   const id = idAt(params, 'id')
   if (id === null) throw invalid('`id` must be the id of a task')
   return findTask({ id, agents, caller }, own)
-}
-
-async function findTask(
-  { id, agents, caller }: Pick<MethodCall, 'agents' | 'caller'> & { readonly id: string },
-  own: OwnRuns,
-): Promise<FoundTask> {
-  const run = caller.isAnonymous ? null : await orNull(own.get(id))
-  const agent = agents.find(({ data }) => data.id === run?.agent)
-  if (run === null || agent === undefined || !isLetIn(agent, caller)) throw taskNotFound()
-  return { run, agent }
-}
-
-/** The same for a context, and everything else that names none. */
-async function orNull<Value>(found: Promise<Value>): Promise<Value | null> {
-  try {
-    return await found
-  } catch (error) {
-    if (isWitanError(error) && error.code === 'NOT_FOUND') return null
-    throw error
-  }
-}
-
-function taskNotFound(): A2aError {
-  return new A2aError('TASK_NOT_FOUND', 'There is no such task or context of yours at this agent.')
 }
 
 function notCancelable(id: string): A2aError {
@@ -231,111 +229,10 @@ async function said(call: MethodCall, message: ReadMessage, contextId = contextP
         ...(traceparent === null ? {} : { traceparent }),
         ...{ messageId: message.messageId, notices },
       }
-      return place({ call, agent, message, witan, contextId }, noting)
+      return placeMessage({ call, agent, message, witan, contextId }, noting)
     },
   )
   return { ...placed, witan, agent }
-}
-
-type Noting = NonNullable<Parameters<Witan['run']>[2]>
-
-interface Placing {
-  readonly call: MethodCall
-  readonly agent: PublishedAgent
-  readonly message: ReadMessage
-  readonly witan: Witan
-  /** The id of a new context, or how the server is to begin it. */
-  readonly contextId: string
-}
-
-/** Stores the message where it belongs, and gives the id of the task that has it. */
-async function place(placing: Placing, noting: Noting): Promise<Placed> {
-  const { call, agent, message, witan } = placing
-  const live = await liveOf(placing)
-  await checkReferences(placing, live?.conversationId ?? message.contextId)
-  if (live !== null && message.taskId !== null && hasEnded(live))
-    throw new A2aError('UNSUPPORTED_OPERATION', `Task \`${live.runId}\` has ended. Send the message without its id.`)
-  if (live !== null) await witan.ownRuns.renew(live.conversationId)
-  if (message.answers.length > 0) return answer(placing, live, noting)
-  const { prompt } = message
-  if (prompt === null) throw invalid('`message.parts` says nothing')
-  const question = live === null ? null : onlyFreeText(live)
-  if (live !== null && question !== null && message.text !== null) {
-    const given = { id: question.id, answer: { [question.question]: { text: message.text } } }
-    return noted(await witan.run(live.conversationId, { answers: [given] }, noting))
-  }
-  if (live !== null) return noted(await witan.run(live.conversationId, { prompt }, noting))
-  const release = await reserveTask(call.caller.principal, witan.ownRuns, call.options.federation?.maxOpenTasks ?? 64)
-  try {
-    if (message.contextId !== null) return noted(await witan.run(message.contextId, { prompt }, noting))
-    const opened = await witan.start({ agent: agent.data.id, id: placing.contextId, prompt }, noting)
-    if (opened.run === null) throw new Error('a conversation with a prompt has a run')
-    return noted(opened.run)
-  } finally {
-    release()
-  }
-}
-
-/** Refuses what refers to tasks of another context: an agent reads all of its own context, and nothing of another one. */
-async function checkReferences({ call, agent, message, witan }: Placing, contextId: string | null): Promise<void> {
-  for (const id of message.references) {
-    const { run } = await findTask({ id, agents: [agent], caller: call.caller }, witan.ownRuns)
-    if (run.conversationId !== contextId)
-      throw new A2aError(
-        'UNSUPPORTED_OPERATION',
-        '`message.referenceTaskIds` may name tasks of the message’s own context. Send it with their `contextId`.',
-      )
-  }
-}
-
-/** The task that a message is for, or the one at work in its context; null if it begins one. */
-async function liveOf({ call, agent, message, witan }: Placing): Promise<OwnRun | null> {
-  const { taskId, contextId } = message
-  const own = witan.ownRuns
-  const { caller } = call
-  if (taskId !== null) {
-    const { run } = await findTask({ id: taskId, agents: [agent], caller }, own)
-    if (contextId !== null && contextId !== run.conversationId)
-      throw invalid('`message.contextId` must be the context of the task')
-    return run
-  }
-  if (contextId === null) return null
-  const known = caller.isAnonymous ? null : await orNull(own.agentOf(contextId))
-  if (known !== agent.data.id) throw taskNotFound()
-  return own.liveIn(contextId)
-}
-
-/** The one question that a bare text answers: nothing else is asked, and it takes any text. */
-function onlyFreeText({ asked }: OwnRun): { readonly id: string; readonly question: string } | null {
-  const [only] = asked
-  if (asked.length !== 1 || only?.kind !== 'question') return null
-  const [question] = only.questions
-  if (only.questions.length !== 1 || question === undefined || !question.freeText) return null
-  return { id: only.id, question: question.id }
-}
-
-async function answer({ message, witan }: Placing, live: OwnRun | null, noting: Noting): Promise<Placed> {
-  if (live === null) throw answerInvalid('An answer needs the `taskId` of the task that asked.')
-  const { answers } = message
-  for (const { id } of answers)
-    if (!live.asked.some((one) => one.id === id)) throw answerInvalid(`This task does not ask \`${shown(id)}\` now.`)
-  if (answers.every((one) => 'answer' in one))
-    return noted(await witan.run(live.conversationId, { answers: answers.filter((one) => 'answer' in one) }, noting))
-  for (const one of answers)
-    await witan.answerInterruption(one.id, 'answer' in one ? { answer: one.answer } : { error: one.error })
-  return { runId: live.runId, isNoted: false }
-}
-
-function noted({ runId, result }: AcceptedRun): Placed {
-  return { runId, isNoted: true, rest: result }
-}
-
-function shown(id: string): string {
-  return id.slice(0, 80).replace(/[^\w.-]/g, '?')
-}
-
-function answerInvalid(detail: string): WitanError {
-  return new WitanError('ANSWER_INVALID', detail)
 }
 
 /** The run once it has ended or asks its caller; as it is if the caller leaves or the server stops. */
@@ -370,7 +267,8 @@ async function whole(
   run: OwnRun,
   { historyLength = null, modes = anyModes }: Partial<Pick<ReadMessage, 'historyLength' | 'modes'>>,
 ): Promise<WireTask> {
-  return taskOf(run, { history: await latest(of.own, run, historyLength), withUsage: sharesBudget(of), modes })
+  const history = await latest(of.own, run, historyLength)
+  return taskOf(run, { history, withUsage: sharesBudget(of), modes, seal: await sealFor(of, run) })
 }
 
 async function latest(own: OwnRuns, run: OwnRun, length: number | null) {

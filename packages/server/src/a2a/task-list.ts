@@ -2,6 +2,7 @@
 import type { OwnRun, OwnRunFilter, OwnRuns, PublishedAgent } from '@witan/core/tooling'
 import { isWitanError } from '@witan/protocol'
 import type { AppOptions } from '../app-options.ts'
+import { sealFor } from './conditions.ts'
 import type { Caller } from './credential.ts'
 import { isLetIn } from './let-in.ts'
 import { historyLengthAt, idAt, invalid } from './message.ts'
@@ -13,18 +14,18 @@ interface Listing {
   readonly caller: Caller
   readonly agents: readonly PublishedAgent[]
   readonly params: unknown
-  readonly options: Pick<AppOptions, 'federation'>
+  readonly options: Pick<AppOptions, 'federation' | 'runtime'>
 }
 
 const states: Readonly<Record<string, Pick<OwnRunFilter, 'live' | 'status'> | null>> = {
   TASK_STATE_WORKING: { live: true },
   TASK_STATE_INPUT_REQUIRED: { live: true },
+  TASK_STATE_AUTH_REQUIRED: { live: true },
   TASK_STATE_COMPLETED: { status: 'completed' },
   TASK_STATE_FAILED: { status: 'failed' },
   TASK_STATE_CANCELED: { status: 'cancelled' },
   TASK_STATE_SUBMITTED: null,
   TASK_STATE_REJECTED: null,
-  TASK_STATE_AUTH_REQUIRED: null,
 }
 
 /** How often one request reads a page, while too little of it fits. */
@@ -57,7 +58,7 @@ export async function listTasks(listing: Listing, own: OwnRuns): Promise<TaskLis
   const tasks: WireTask[] = []
   for (const run of page) {
     const history = historyLength === 0 ? [] : (await own.history(run)).slice(-historyLength)
-    tasks.push(taskOf(run, { history, withArtifacts, withUsage }))
+    tasks.push(taskOf(run, { history, withArtifacts, withUsage, seal: await sealFor(listing, run) }))
   }
   const isWhole = cursor === null && next === null
   return { tasks, nextPageToken: next ?? '', pageSize, totalSize: isWhole ? page.length : await count(own, looking) }

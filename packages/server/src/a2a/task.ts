@@ -1,6 +1,7 @@
 /** A run as a task of A2A: a projection of the log, kept nowhere else. */
 import type { Asked, OwnMessage, OwnRun } from '@witan/core/tooling'
 import { type ErrorCode, errorTable } from '@witan/protocol'
+import { isPolicy, policyExtension, policyPart, type Seal } from './conditions.ts'
 import { type AnswerModes, anyModes } from './modes.ts'
 import { usageMetadata } from './shared-budget.ts'
 import type { TaskState, WireArtifact, WireMessage, WirePart, WireStatus, WireTask } from './wire.ts'
@@ -13,7 +14,9 @@ export function stateOf({ status, asked }: Pick<OwnRun, 'status' | 'asked'>): Ta
   if (status === 'completed') return 'TASK_STATE_COMPLETED'
   if (status === 'failed') return 'TASK_STATE_FAILED'
   if (status === 'cancelled') return 'TASK_STATE_CANCELED'
-  return asked.length > 0 ? 'TASK_STATE_INPUT_REQUIRED' : 'TASK_STATE_WORKING'
+  if (asked.length === 0) return 'TASK_STATE_WORKING'
+  const isSignIn = asked.every((one) => isPolicy(one) && one.policy['kind'] === 'unauthorized')
+  return isSignIn ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED'
 }
 
 /** True once a call that waits for the task is answered: it has ended, or asks its caller. */
@@ -34,16 +37,18 @@ interface TaskForm {
   readonly withUsage?: boolean
   /** Which parts its answer may have. */
   readonly modes?: AnswerModes
+  /** What seals the states of the conditions that it asks; absent: they have none. */
+  readonly seal?: Seal
 }
 
 /** The task of a run. */
 export function taskOf(run: OwnRun, form: TaskForm = {}): WireTask {
-  const { history = [], withArtifacts = true, withUsage = false, modes = anyModes } = form
+  const { history = [], withArtifacts = true, withUsage = false, modes = anyModes, seal } = form
   const { runId, conversationId } = run
   const task: { -readonly [Name in keyof WireTask]: WireTask[Name] } = {
     id: runId,
     contextId: conversationId,
-    status: statusOf(run),
+    status: statusOf(run, seal),
   }
   const artifact = withArtifacts ? answerOf(run, modes) : null
   if (artifact !== null) task.artifacts = [artifact]
@@ -52,16 +57,24 @@ export function taskOf(run: OwnRun, form: TaskForm = {}): WireTask {
 }
 
 /** The status of a run, with what its caller is asked, or why it failed. */
-export function statusOf(run: OwnRun): WireStatus {
+export function statusOf(run: OwnRun, seal: Seal = () => null): WireStatus {
   const status = { state: stateOf(run), timestamp: new Date(run.changedAt).toISOString() }
-  const parts = statusParts(run)
-  return parts.length === 0 ? status : { ...status, message: agentMessage(run, `${run.runId}.status`, parts) }
+  const parts = statusParts(run, seal)
+  if (parts.length === 0) return status
+  const message = agentMessage(run, statusId(run), parts)
+  return { ...status, message: run.asked.some(isPolicy) ? { ...message, extensions: [policyExtension] } : message }
 }
 
-function statusParts({ status, result, asked }: OwnRun): readonly WirePart[] {
+/** Another name for each set of things that a run asks: a caller knows by it whether its answer was taken. */
+function statusId({ runId, asked }: OwnRun): string {
+  const last = asked.at(-1)
+  return last === undefined ? `${runId}.status` : `${runId}.${last.id}.${asked.length}`
+}
+
+function statusParts({ status, result, asked }: OwnRun, seal: Seal): readonly WirePart[] {
   // Only the title: the detail may say what is for the people of this server.
   if (status === 'failed') return [{ text: titleOf(result?.error?.code) }]
-  return asked.flatMap(askedParts)
+  return asked.flatMap((one) => askedParts(one, seal))
 }
 
 function titleOf(code: string | undefined): string {
@@ -84,9 +97,10 @@ export function answerOf({ status, result }: OwnRun, modes: AnswerModes): WireAr
   return { artifactId: answerId, parts: isSaid ? [{ text: words }, ...data] : data }
 }
 
-/** What is asked, in words and as data. */
-function askedParts(asked: Asked): readonly WirePart[] {
+/** What is asked, in words and as data. The words of a condition are data alone: no model is to read them. */
+function askedParts(asked: Asked, seal: Seal = () => null): readonly WirePart[] {
   const { id } = asked
+  if (isPolicy(asked)) return [policyPart(asked, seal(asked))]
   if (asked.kind === 'action') {
     const { path, name, arguments: given } = asked
     const data = { type: 'action', id, path, name, arguments: given }
@@ -107,6 +121,7 @@ function messageOf(run: OwnRun, said: OwnMessage): WireMessage {
   const { runId: taskId, conversationId: contextId } = run
   const place = { messageId: said.id ?? `${taskId}.${said.seq}`, contextId, taskId, role: 'ROLE_USER' } as const
   if ('text' in said) return { ...place, parts: [{ text: said.text }] }
+  if (said.kind === 'policy') return { ...place, parts: [{ data: { type: 'policy_resolution' } }] }
   return { ...place, parts: [{ data: { type: 'answer', id: said.answerTo, ...answerData(said.answer) } }] }
 }
 

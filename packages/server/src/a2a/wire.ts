@@ -8,6 +8,7 @@ export type TaskState =
   | 'TASK_STATE_FAILED'
   | 'TASK_STATE_CANCELED'
   | 'TASK_STATE_INPUT_REQUIRED'
+  | 'TASK_STATE_AUTH_REQUIRED'
 
 /** A part that this server sends. */
 export type WirePart = { readonly text: string } | { readonly data: unknown }
@@ -15,10 +16,12 @@ export type WirePart = { readonly text: string } | { readonly data: unknown }
 /** A message of the agent, or one of the caller that the log has kept. */
 export interface WireMessage {
   readonly messageId: string
-  readonly contextId: string
-  readonly taskId: string
+  /** Absent of a message that is the whole reply. */
+  readonly contextId?: string
+  readonly taskId?: string
   readonly role: 'ROLE_USER' | 'ROLE_AGENT'
   readonly parts: readonly WirePart[]
+  readonly extensions?: readonly string[]
 }
 
 export interface WireStatus {
@@ -48,6 +51,7 @@ export interface WireTask extends UsageMetadata {
 /** One frame of a stream. */
 export type StreamFrame =
   | { readonly task: WireTask }
+  | { readonly message: WireMessage }
   | {
       readonly statusUpdate: UsageMetadata & {
         readonly taskId: string
