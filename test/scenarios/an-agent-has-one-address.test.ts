@@ -43,6 +43,17 @@ describe('an address', () => {
     assert.equal(await runtime.published.find({ local: 'docs', domain: 'bots.example.com' }), null)
   })
 
+  test('all who look for published agents after a change wait for one look at them', async () => {
+    const runtime = stage()
+    const domain = 'bots.example.com'
+    for (const address of ['docs', 'shop']) {
+      await runtime.agents.save(agent('helper', { address }))
+      const found = await Promise.all(Array.from({ length: 20 }, () => runtime.published.list(domain)))
+      assert.equal(new Set(found.map(([one]) => one)).size, 1)
+      assert.equal(found[0]?.[0]?.address.local, address)
+    }
+  })
+
   test('[M01] is stored once: the same address in another form is no change', async () => {
     const runtime = stage()
     await runtime.agents.save(agent('helper', { address: 'docs' }))

@@ -29,24 +29,26 @@ export interface PublishedAgents {
   list(domain: string): Promise<readonly PublishedAgent[]>
 }
 
-/** The published agents of a database by domain, as long as no definition changes. */
+type Domains = ReadonlyMap<string, ReadonlyMap<string, PublishedAgent>>
+
+/** The published agents of a database by domain, as long as no definition changes. All who ask meanwhile wait for the same one. */
 interface Index {
   readonly of: readonly [definitions: object, reaches: object]
-  readonly domains: ReadonlyMap<string, ReadonlyMap<string, PublishedAgent>>
+  readonly domains: Promise<Domains>
 }
 
-/** The look-up of published agents. They are sorted once for each change of a definition: a database may have many. */
+/** The look-up of published agents. They are sorted once for each change of a definition, however many ask: a database may have many. */
 export function publishedAgents(parts: Parts, ready: () => Promise<void>): PublishedAgents {
   const indexes = new Map<string, Index>()
 
-  async function indexOf(database: string): Promise<Index> {
+  function domainsOf(database: string): Promise<Domains> {
     const { registry } = parts
     const { agents } = registry.current(database)
     const known = indexes.get(database)
-    if (known !== undefined && known.of[0] === agents && known.of[1] === registry.reaches) return known
-    const index = { of: [agents, registry.reaches], domains: await byDomain([...agents.values()]) } as const
+    if (known !== undefined && known.of[0] === agents && known.of[1] === registry.reaches) return known.domains
+    const index = { of: [agents, registry.reaches], domains: byDomain([...agents.values()]) } as const
     indexes.set(database, index)
-    return index
+    return index.domains
   }
 
   const nobody: ReadonlyMap<string, PublishedAgent> = new Map()
@@ -55,7 +57,7 @@ export function publishedAgents(parts: Parts, ready: () => Promise<void>): Publi
     const database = parts.domains.get(domain)
     if (database === undefined) return nobody
     if (database !== localPrincipal.database) await parts.prepare(database)
-    return (await indexOf(database)).domains.get(domain) ?? nobody
+    return (await domainsOf(database)).get(domain) ?? nobody
   }
   return {
     find: async ({ local, domain }) => (await ofDomain(domain)).get(local) ?? null,
@@ -64,7 +66,7 @@ export function publishedAgents(parts: Parts, ready: () => Promise<void>): Publi
 }
 
 /** All by domain and local part, in the order of these. Other work goes on in between. */
-async function byDomain(rows: readonly AgentRow[]): Promise<Index['domains']> {
+async function byDomain(rows: readonly AgentRow[]): Promise<Domains> {
   const open = rows.filter(({ data }) => !data.disabled && localOf(data) !== null)
   const all = await mapInTurns(open, published)
   all.sort((one, other) => (one.address.local < other.address.local ? -1 : 1))
