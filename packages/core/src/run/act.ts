@@ -1,4 +1,5 @@
 /** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
+import type { UsageCounters } from '@witan/protocol'
 import type { CallPlace } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { allowModelCall } from '../budget/budget.ts'
@@ -10,7 +11,7 @@ import { runWithoutPause } from '../identity/pausable.ts'
 import { plainCopy } from '../identity/plain.ts'
 import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { faultPoint } from '../identity/fault-point.ts'
-import { type CallState, ModelCallError } from '../model/model.ts'
+import { ModelCallError } from '../model/model.ts'
 import { failed, type Outcome, type PendingOutcome, reasonOf, type ResultOutcome } from '../tool/outcome.ts'
 import {
   type CallBody,
@@ -33,92 +34,100 @@ import { type OpenModelCall, type Job, record } from '../job/job.ts'
 import { cutOff, endModelCall, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
+/** A tool under way. */
+export interface ToolRun {
+  readonly toolCall: ToolCall
+  readonly tool: RunningTool
+  readonly job: Job
+  readonly controller: AbortController
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** The model calls that it makes itself, from `reserve` on. */
+  modelCall: OpenModelCall | null
+}
+
 /** Runs one tool. A tool with an effect waits until its start is durable; after a crash a `once` tool is not run again [D1, E78]. */
 export async function act(toolCall: ToolCall, job: Job, controller: AbortController): Promise<void> {
-  const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
-  if (tool === undefined || tool.immediate)
-    return settleCall(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
-  // A call that saved a checkpoint can continue.
-  if (tool.effect === 'once' && toolCall.epoch < job.identity.epoch && toolCall.note === undefined) {
-    return recordOutcome(
-      toolCall,
-      job,
-      failed(
-        'OUTCOME_UNKNOWN',
-        `\`${tool.name}\` was started before a crash; whether its effect happened is unknown. It was not run again.`,
-      ),
-    )
-  }
-  if (tool.effect !== 'none') await job.writer.commit()
+  const run = beginTool(toolCall, job, controller)
+  if (run === null) return
+  const { effect } = run.tool
+  if (effect !== 'none') await job.writer.commit()
   if (job.lifecycle.stopped !== null || job.lifecycle.isEnding || controller.signal.aborted) return
-  const done = effect({ toolCall, tool, job, controller })
-  if (tool.effect !== 'once') return done
+  const done = carryThrough(run)
+  if (effect !== 'once') return done
   const { unrepeatable } = job.lifecycle
   unrepeatable.push(done)
   return done.finally(() => unrepeatable.splice(unrepeatable.indexOf(done), 1))
 }
 
-interface Invocation {
-  readonly toolCall: ToolCall
-  readonly tool: RunningTool
-  readonly job: Job
-  readonly controller: AbortController
+/** A tool that can run now. Null if it cannot: then its outcome is recorded. */
+export function beginTool(toolCall: ToolCall, job: Job, controller: AbortController): ToolRun | null {
+  const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
+  if (tool === undefined || tool.immediate) {
+    settleCall(toolCall, job, failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`))
+    return null
+  }
+  // A call that saved a checkpoint can continue.
+  if (tool.effect === 'once' && toolCall.epoch < job.identity.epoch && toolCall.note === undefined) {
+    const detail = `\`${tool.name}\` was started before a crash; whether its effect happened is unknown. It was not run again.`
+    recordOutcome(toolCall, job, failed('OUTCOME_UNKNOWN', detail))
+    return null
+  }
+  const passed = passedArguments(toolCall, tool, job)
+  if (passed.ok) return { toolCall, tool, job, controller, arguments: passed.arguments, modelCall: null }
+  settleCall(toolCall, job, failed(passed.code, passed.detail))
+  return null
 }
 
-/** Invokes the tool and records its outcome. */
-async function effect(invocation: Invocation): Promise<void> {
-  const { toolCall, tool, job } = invocation
-  const passed = passedArguments(toolCall, tool, job)
-  if (!passed.ok) return finishInvocation(invocation, failed(passed.code, passed.detail))
-  const modelCall = beginModelCalls(invocation)
-  let outcome: ResultOutcome | PendingOutcome | null = null
+/** From here on the model calls that a tool makes itself count as spent. False if the budget refuses them: then its outcome is recorded. */
+export function reserve(run: ToolRun): boolean {
+  const { toolCall, job } = run
+  beginModelCalls(run)
+  if (run.modelCall === null) return true
+  const allowance = allowModelCall(job.run, toolCall.owner, circumstances(job))
+  if (allowance.kind !== 'refused') return true
+  endModelCalls(run, null)
+  settleCall(toolCall, job, failed('BUDGET_EXCEEDED', `${allowance.detail}.`))
+  return false
+}
+
+/** Invokes the tool and records its outcome. The result of a `once` tool is stored before anything else begins. */
+async function carryThrough(run: ToolRun): Promise<void> {
+  const { tool, job } = run
+  while (job.log.proposals.pending !== null) await job.log.proposals.pending
+  if (!reserve(run)) return
+  let outcome: ToolOutcome | null = null
   try {
-    outcome = await (modelCall === null
-      ? invoke(invocation, passed.arguments)
-      : withinBudget(invocation, passed.arguments, modelCall))
+    outcome = await invoke(run)
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
   } finally {
     // Just before the outcome is recorded: a decision in between would count neither the call nor what it spent.
-    if (modelCall !== null) endModelCalls(invocation, modelCall, outcome)
+    endModelCalls(run, outcome)
   }
-  return finishInvocation(invocation, outcome)
-}
-
-/** Records an outcome. The result of a `once` tool is stored before anything else begins. */
-async function finishInvocation(
-  { toolCall, tool, job, controller }: Invocation,
-  outcome: ResultOutcome | PendingOutcome,
-): Promise<void> {
   faultPoint('effect-done')
-  while (job.log.proposals.pending !== null) await job.log.proposals.pending
-  if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return
-  if (outcome.kind === 'pending') pause(toolCall, outcome, job)
-  else settleCall(toolCall, job, outcome)
-  if (tool.effect !== 'once') return
+  if (!endTool(run, outcome) || tool.effect !== 'once') return
   job.writer.settling = job.writer.commit()
   await job.writer.settling
 }
 
-/** Runs a tool that calls a model itself only if the tree's budget allows it. */
-async function withinBudget(
-  invocation: Invocation,
-  args: Readonly<Record<string, unknown>>,
-  modelCall: OpenModelCall,
-): Promise<ResultOutcome | PendingOutcome> {
-  const { toolCall, job, controller } = invocation
-  const allowance = allowModelCall(job.run, toolCall.owner, circumstances(job))
-  if (allowance.kind === 'refused') return failed('BUDGET_EXCEEDED', `${allowance.detail}.`)
-  const outcome = await invoke(invocation, args, modelCall)
-  if ('spent' in outcome && !controller.signal.aborted) modelCall.isAsking = false
-  return outcome
+/** What comes of a tool. */
+type ToolOutcome = ResultOutcome | PendingOutcome
+
+/** Records what came of a tool. False if nobody waits for it any more. */
+export function endTool({ toolCall, job, controller }: ToolRun, outcome: ToolOutcome): boolean {
+  if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return false
+  if (outcome.kind === 'pending') pause(toolCall, outcome, job)
+  else settleCall(toolCall, job, outcome)
+  return true
 }
 
-/** Counts the model calls that a tool makes itself as spent while they are under way [D13]. Null if it makes none. */
-function beginModelCalls({ toolCall, tool: { modelCalls = 0 }, job }: Invocation): OpenModelCall | null {
-  if (modelCalls === 0) return null
+/** Counts the model calls that a tool makes itself as spent while they are under way [D13]. */
+function beginModelCalls(run: ToolRun): void {
+  const { toolCall, tool, job } = run
+  const { modelCalls = 0 } = tool
+  if (modelCalls === 0) return
   // An earlier owner of the job may have asked already.
   const { owner } = toolCall
-  const modelCall: OpenModelCall = {
+  run.modelCall = {
     call: owner,
     purpose: 'progress',
     modelId: owner.model,
@@ -128,20 +137,18 @@ function beginModelCalls({ toolCall, tool: { modelCalls = 0 }, job }: Invocation
     isAsking: false,
     isLost: toolCall.epoch < job.identity.epoch,
   }
-  job.lifecycle.modelCalls.push(modelCall)
-  return modelCall
+  job.lifecycle.modelCalls.push(run.modelCall)
 }
 
-function endModelCalls(
-  { job, controller }: Invocation,
-  modelCall: OpenModelCall,
-  outcome: ResultOutcome | PendingOutcome | null,
-): void {
+/** Records that a request of a tool had no reply. */
+export function endModelCalls({ job, controller, modelCall }: ToolRun, outcome: ToolOutcome | null): void {
+  if (modelCall === null) return
+  if (outcome !== null && 'spent' in outcome && !controller.signal.aborted) modelCall.isAsking = false
   endModelCall(job, modelCall, modelCall.isAsking ? unansweredBy(outcome, controller.signal) : null)
 }
 
 /** Why a request that a tool made has no reply. */
-function unansweredBy(outcome: ResultOutcome | PendingOutcome | null, signal: AbortSignal): NoReply {
+function unansweredBy(outcome: ToolOutcome | null, signal: AbortSignal): NoReply {
   const failure = outcome?.kind === 'result' ? outcome.failure : null
   if (signal.aborted || failure === null) return cutOff
   return { code: 'MODEL_CALL_FAILED', detail: failure.detail }
@@ -215,31 +222,34 @@ function noteOf(note: unknown): unknown {
   throw new RangeError(`A checkpoint is JSON of at most ${longestNote} characters.`)
 }
 
-function noteSaver(toolCall: ToolCall, job: Job, signal: AbortSignal): CallBody['saveSpent'] {
+/** Records a checkpoint of a call. */
+export function recordCheckpoint(
+  toolCall: ToolCall,
+  job: Job,
+  body: { readonly note: unknown; readonly spent?: UsageCounters | null },
+): void {
+  record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body })
+}
+
+function noteSaver({ toolCall, job, controller: { signal } }: ToolRun): CallBody['saveSpent'] {
   return async (note, spent) => {
     const kept = noteOf(note)
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
     if (signal.aborted || toolCall.state !== 'started') throw new Error('The call is over: it can leave no checkpoint.')
-    record(job, toolCall.place as CallPlace, {
-      type: 'checkpoint',
-      kind: null,
-      body: { note: kept, ...(spent === undefined ? {} : { spent }) },
-    })
+    recordCheckpoint(toolCall, job, { note: kept, ...(spent === undefined ? {} : { spent }) })
     await job.writer.commit()
   }
 }
 
 /** Runs the tool. The outcome lists the bound values that it used beside those of its start. */
-async function invoke(
-  { toolCall, tool, job, controller }: Invocation,
-  args: Readonly<Record<string, unknown>>,
-  state?: CallState,
-): Promise<ResultOutcome | PendingOutcome> {
+async function invoke(run: ToolRun): Promise<ToolOutcome> {
+  const { toolCall, tool, job, controller, modelCall } = run
   const { caller, system } = toolsOf(toolCall.owner, job)
   const { signal } = controller
-  const request = { callId: toolCall.place?.call ?? '', toolCallId: toolCall.requested.id, arguments: args }
+  const callId = toolCall.place?.call ?? ''
+  const request = { callId, toolCallId: toolCall.requested.id, arguments: run.arguments }
   const usedBound: string[] = []
-  const save = noteSaver(toolCall, job, signal)
+  const save = noteSaver(run)
   const context: ToolContext = {
     caller,
     signal,
@@ -253,7 +263,7 @@ async function invoke(
       if (tool.uses?.includes(name) === false && !usedBound.includes(name)) usedBound.push(name)
     },
     ...(isBody(toolCall) ? { body: { ...bodyOf(toolCall, job), saveSpent: save } } : undefined),
-    ...(state === undefined ? undefined : { state }),
+    ...(modelCall === null ? undefined : { state: modelCall }),
   }
   const outcome = await outcomeOf(tool, controller, () => tool.invoke(request, context))
   return outcome.kind === 'pending' || usedBound.length === 0 ? outcome : { ...outcome, usedBound }
@@ -264,7 +274,7 @@ async function outcomeOf(
   { name, timeoutMs }: RunningTool,
   controller: AbortController,
   run: () => Outcome | Promise<Outcome>,
-): Promise<ResultOutcome | PendingOutcome> {
+): Promise<ToolOutcome> {
   const { signal } = controller
   const timer = setTimeout(() => controller.abort(new TimeUp()), timeoutMs)
   try {

@@ -36,6 +36,7 @@ export interface PreparedModelCall extends OpenModelCall {
   readonly isToolless: boolean
   /** True if the answer is there and its structured form is requested [Tb10]. */
   readonly isForOutput: boolean
+  readonly purpose: 'output' | null
   /** How many waiting messages it reads, and the ids of those that have an id. */
   readonly messagesRead: number
   readonly messageIdsRead: readonly string[]
@@ -46,7 +47,7 @@ export interface PreparedModelCall extends OpenModelCall {
 
 const nobody: readonly string[] = []
 
-/** The next model call, or null if the agent call or the run has failed instead. */
+/** The next model call, which counts as under way from here on. Null if the agent call or the run has failed instead. */
 export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall | null {
   const lacking = lackingValue(call, job)
   if (lacking !== null) {
@@ -80,7 +81,7 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
   const offered = allowance.kind === 'tools'
   faultPoint('budget-reserved')
   const request = requestOf(call, { messages, tools: offers, offered })
-  return {
+  const modelCall: PreparedModelCall = {
     call,
     model,
     request: isForOutput ? outputRequest(call, request) : request,
@@ -99,6 +100,8 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     isAsking: false,
     isLost: false,
   }
+  job.lifecycle.modelCalls.push(modelCall)
+  return modelCall
 }
 
 /** Why the root of a run that came over A2A cannot begin: nobody there gives a value, and its agent needs one. Null if it can. */

@@ -12,16 +12,15 @@ import {
   namesOfModel,
 } from '../model/model.ts'
 import { readReply } from '../model/read-reply.ts'
-import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
-import { type Job, record } from '../job/job.ts'
-import { endModelCall, noReplyOf, wordsOf } from '../job/lost-calls.ts'
+import { type Job, type OpenModelCall, record } from '../job/job.ts'
+import { wordsOf } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 
 type Summarize = NonNullable<Cut['summarize']>
 
 /** Whether the budget allows two model calls: the summary and the answer. */
-export function affordsTwo(call: AgentCall, job: Job): boolean {
+function affordsTwo(call: AgentCall, job: Job): boolean {
   const { agent, iterations, uncountedIterations } = call
   const twice = { ...job.run, modelCalls: job.run.modelCalls + 1 }
   return (
@@ -29,84 +28,89 @@ export function affordsTwo(call: AgentCall, job: Job): boolean {
   )
 }
 
-/** Records the cut and returns true. If no summary can be made, the history stays, a notice says so, and the run continues. */
-export async function shortenHistory(
-  call: AgentCall,
-  job: Job,
-  { cut, signal, mayAsk }: { readonly cut: Cut; readonly signal: AbortSignal; readonly mayAsk: boolean },
-): Promise<boolean> {
-  await job.writer.commit() // the cut is named by a seq, which only a stored entry has
-  while (job.log.proposals.pending !== null) await job.log.proposals.pending
-  if (signal.aborted || job.lifecycle.stopped !== null) return false
-  if (cut.summarize === null) return recordCut(call, job, { cut, text: '' })
-  if (!mayAsk) return tell(call, job, 'the budget leaves no room for a summary')
-  const text = await summaryOf(call, job, { cut, trim: cut.summarize, signal })
-  return text !== null && recordCut(call, job, { cut, text })
+/** A request for the summary of what a cut leaves out. */
+export interface SummaryCall extends OpenModelCall {
+  readonly purpose: 'summary'
+  readonly model: Model
+  readonly cut: Cut
+  readonly trim: Summarize
+  readonly startedAt: number
+  readonly folded: number
 }
 
-function recordCut(call: AgentCall, job: Job, { cut, text }: { readonly cut: Cut; readonly text: string }): true {
+/**
+ * Asks the agent's own model, which gets only text that it has read or written before [E47]. Null if there is no such model, which the request for the
+ * answer says itself, or the budget has no room: then a notice says so, and the history stays.
+ */
+export function beginSummary(call: AgentCall, job: Job, cut: Cut): SummaryCall | null {
+  const { summarize: trim } = cut
+  if (!affordsTwo(call, job)) {
+    tell(call, job, 'the budget leaves no room for a summary')
+    return null
+  }
+  const model = job.env.model(call.model)
+  if (trim === null || model === null) return null
+  const request: SummaryCall = {
+    ...{ call, purpose: 'summary', model, modelId: model.id, cut, trim },
+    ...{ startedAt: job.env.clock.now(), folded: job.log.state.folded },
+    ...{ usesIteration: false, reserved: 0, isAsking: false, isLost: false },
+  }
+  job.lifecycle.modelCalls.push(request)
+  return request
+}
+
+/** Records a cut. */
+export function recordCut(
+  call: AgentCall,
+  job: Job,
+  { cut, text }: { readonly cut: Cut; readonly text: string },
+): void {
   const body = { document: call.document.path, reader: call.agent.id, upToSeq: lastSeqBefore(cut.start), text }
   record(job, call.place, { type: 'summary', kind: null, body })
+}
+
+function tell(call: AgentCall, job: Job, why: string): void {
+  const detail = `The history of \`${call.document.path}\` is too long and stays as it is: ${why}.`
+  record(job, call.place, { type: 'notice', kind: null, body: { code: 'HISTORY_NOT_TRIMMED', detail } })
+}
+
+/** Records a summary with its cut. False if there is none: the history stays, and a notice says so. */
+export function recordSummary(
+  { call, model, cut, trim, startedAt }: SummaryCall,
+  job: Job,
+  {
+    outcome,
+    behind,
+  }: {
+    readonly outcome: { readonly reply: ModelReply } | { readonly failure: unknown }
+    /** How many entries came between the request and its reply. */
+    readonly behind: number
+  },
+): boolean {
+  if ('failure' in outcome) {
+    tell(call, job, wordsOf(outcome.failure))
+    return false
+  }
+  const { reply } = outcome
+  const { usage, finishReason } = reply
+  const asked = { ...namesOfModel(reply, model), usage, finishReason, startedAt: reply.askedAt ?? startedAt }
+  recordReply(call, job, { ...asked, ...(behind > 0 ? { behind } : {}) })
+  const text = reply.text.trim()
+  const summary = (call.scrub === null ? text : call.scrub(text)).slice(0, summaryTokens(trim) * 4)
+  if (summary === '') {
+    tell(call, job, 'the model gave no summary')
+    return false
+  }
+  recordCut(call, job, { cut, text: trim.resultPrefix + summary })
   return true
 }
 
-function tell(call: AgentCall, job: Job, why: string): false {
-  const detail = `The history of \`${call.document.path}\` is too long and stays as it is: ${why}.`
-  record(job, call.place, { type: 'notice', kind: null, body: { code: 'HISTORY_NOT_TRIMMED', detail } })
-  return false
-}
-
-/** Asks the agent's own model, which gets only text that it has read or written before [E47]. Null if it gave no summary. */
-async function summaryOf(
-  call: AgentCall,
-  job: Job,
-  at: { readonly cut: Cut; readonly trim: Summarize; readonly signal: AbortSignal },
-): Promise<string | null> {
-  const { cut, trim, signal } = at
-  const model = job.env.model(call.model)
-  if (model === null) return null // the answer itself will say so
-  const startedAt = job.env.clock.now()
-  const scrub = call.scrub ?? ((text: string) => text)
-  const { folded } = job.log.state
-  const state = {
-    call,
-    purpose: 'summary' as const,
-    modelId: model.id,
-    folded,
-    usesIteration: false,
-    reserved: 0,
-    isAsking: false,
-    isLost: false,
-  }
-  job.lifecycle.modelCalls.push(state)
-  let reply: ModelReply | null = null
-  let failure: unknown
-  try {
-    const options = { signal, deltas: false, state, ...traced(job.env, job.log.state.database, call.place) }
-    reply = await orAborted(condensed(model, trim, { transcript: scrub(transcriptOf(cut.dropped)), options }), signal)
-  } catch (error) {
-    failure = error
-  }
-  while (job.log.proposals.pending !== null) await job.log.proposals.pending
-  if (reply !== null && !signal.aborted) state.isAsking = false
-  const behind = job.log.state.folded - folded
-  endModelCall(job, state, noReplyOf(failure, signal))
-  if (signal.aborted) return null
-  if (reply === null) {
-    tell(call, job, wordsOf(failure))
-    return null
-  }
-  recordReply(call, job, {
-    ...namesOfModel(reply, model),
-    usage: reply.usage,
-    finishReason: reply.finishReason,
-    startedAt: reply.askedAt ?? startedAt,
-    ...(behind > 0 ? { behind } : {}),
-  })
-  const summary = scrub(reply.text.trim()).slice(0, summaryTokens(trim) * 4)
-  if (summary !== '') return trim.resultPrefix + summary
-  tell(call, job, 'the model gave no summary')
-  return null
+/** Makes the request for a summary. */
+export function summarized(request: SummaryCall, job: Job, signal: AbortSignal): Promise<ModelReply> {
+  const { call, model, cut, trim } = request
+  const transcript = transcriptOf(cut.dropped)
+  const options = { signal, deltas: false, state: request, ...traced(job.env, job.log.state.database, call.place) }
+  return condensed(model, trim, { transcript: call.scrub === null ? transcript : call.scrub(transcript), options })
 }
 
 /** How many times a transcript that is too long for its model is halved. */
