@@ -32,31 +32,38 @@ async function save(call: SavingCall, draft: ArtifactDraft): Promise<Artifact> {
   const bytes = await scrubbedBytes(content, mediaType, scrub)
   if (bytes.byteLength > artifactLimits.bytes) throw tooLarge(bytes.byteLength)
   const digest = await digestInParts(bytes)
-  const {
-    database,
-    id: conversation,
-    artifacts: { made },
-  } = job.log.state
-  const id = artifactId([database, conversation, (toolCall.place as CallPlace).call, name, mediaType, digest])
-  const known = made.get(id)
+  const { database, artifacts } = job.log.state
+  const known = artifacts.made.get(idOf(call, { name, mediaType, digest }))
   if (known !== undefined) return shown(call, known)
   await job.env.storeContent(database, digest, bytes)
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   assertLive(call)
-  // The same file may have been saved meanwhile.
-  if (made.get(id) === undefined) {
-    const body = {
-      id,
-      name,
-      mediaType,
-      bytes: bytes.byteLength,
-      digest,
-      inputs: inputsOf(job.log.state.artifacts, toolCall),
-    }
+  return shown(call, recordArtifact(call, { name, mediaType, bytes: bytes.byteLength, digest }))
+}
+
+/** Records an artifact whose content is stored. The same file may have been saved before. */
+export function recordArtifact(
+  { toolCall, job }: Pick<SavingCall, 'toolCall' | 'job'>,
+  file: Pick<ArtifactEntry['body'], 'name' | 'mediaType' | 'bytes' | 'digest'>,
+): ArtifactEntry {
+  const { artifacts } = job.log.state
+  const { name, mediaType, digest } = file
+  const id = idOf({ toolCall, job }, file)
+  if (artifacts.made.get(id) === undefined) {
+    const body = { id, ...file, inputs: inputsOf(artifacts, toolCall) }
     record(job, toolCall.place as CallPlace, { type: 'artifact', kind: null, body })
     recordRows(job, { contents: [{ digest, mediaType, name }] })
   }
-  return shown(call, made.get(id) as ArtifactEntry)
+  return artifacts.made.get(id) as ArtifactEntry
+}
+
+/** Computed from the call and the file, so that a call that runs again gets the same artifact. */
+function idOf(
+  { toolCall, job }: Pick<SavingCall, 'toolCall' | 'job'>,
+  { name, mediaType, digest }: Pick<ArtifactEntry['body'], 'name' | 'mediaType' | 'digest'>,
+): string {
+  const { database, id } = job.log.state
+  return artifactId([database, id, (toolCall.place as CallPlace).call, name, mediaType, digest])
 }
 
 async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
@@ -79,10 +86,15 @@ async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
   if (bytes === null) throw unknown()
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   assertLive(call)
-  if (!inputsOf(job.log.state.artifacts, toolCall).includes(id))
-    record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })
+  recordRead(call, id)
   const text = isTextType(mediaType) ? textIn(bytes) : null
   return { artifact: shown(call, entry), text, bytes }
+}
+
+/** Records that a call has read an artifact, once. */
+export function recordRead({ toolCall, job }: Pick<SavingCall, 'toolCall' | 'job'>, id: string): void {
+  if (inputsOf(job.log.state.artifacts, toolCall).includes(id)) return
+  record(job, toolCall.place as CallPlace, { type: 'checkpoint', kind: null, body: { read: id } })
 }
 
 /** What is recorded after the end of its call, or by a process that lost its job, would never be stored. */
@@ -95,7 +107,7 @@ function shown({ job }: SavingCall, entry: ArtifactEntry): Artifact {
   return artifactOf(entry.body, shownPlace(entry, { database, conversation }))
 }
 
-/** Computed from the call and the file, so that a call that runs again gets the same artifact. Nobody can guess the id of a call. */
+/** Nobody can guess the id of a call, and so of its artifacts. */
 function artifactId(parts: readonly string[]): string {
   const hash = createHash('sha256').update(parts.join('\n')).digest()
   let bits = 0n

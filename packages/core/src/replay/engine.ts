@@ -13,20 +13,11 @@ import type { RuntimeOptions } from '../runtime/options.ts'
 import { type Parts, wire } from '../runtime/wiring.ts'
 import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../store/store.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
-import { failed } from '../tool/outcome.ts'
 import { takeOver } from '../worker/drive.ts'
 import { idsOf, type FollowedIds } from './ids.ts'
-import {
-  attemptAhead,
-  isBrought,
-  isCutWhileAsking,
-  isLostAhead,
-  isTakenUpAgain,
-  nextRunStart,
-  sharesAhead,
-  refusalAhead,
-} from './lookahead.ts'
-import { type Pending, waitingModel, waitingTools } from './pending.ts'
+import { attemptAhead, isBrought, isTakenUpAgain, nextRunStart, sharesAhead, refusalAhead } from './lookahead.ts'
+import { loggedTools, type OutsideWorld, otherModel } from './outside.ts'
+import { drop, type UnderWay } from './under-way.ts'
 import { nextIn, numberOfNext, type FollowedLog, takeEntry } from './followed-log.ts'
 import type { Fold, ModelEntry, Written } from './folds.ts'
 
@@ -68,12 +59,13 @@ export interface Engine {
   readonly followed: FollowedLog
   readonly parts: Parts
   readonly ids: FollowedIds
-  readonly pending: Pending
+  readonly outside: OutsideWorld
+  readonly underWay: UnderWay
   readonly contents: Contents
   /** The jobs at work. */
   readonly jobs: Map<string, Job>
-  /** Those of them that go on by themselves. */
-  readonly running: Set<string>
+  /** Those of them that go on by themselves, until they end or rest. */
+  readonly running: Map<string, Promise<void>>
   /** The processes by their folds. Once the log was left, one goes on with everything. */
   readonly processes: Map<Fold, Writing>
   /** An empty log of the conversation. */
@@ -85,12 +77,12 @@ export interface Engine {
 /** An engine that stands where the log does. */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
   const { followed, row, contents } = options
-  const pending: Pending = { replies: new Map(), tools: new Map(), isOver: false }
   const ids = idsOf(followed)
   const launch = (rows: readonly JobRow[]) => {
     for (const { id } of rows) begin(engine, id)
   }
-  const parts = partsOf(options, { pending, ids, launch })
+  const outside: OutsideWorld = { model: null, outcome: null }
+  const parts = partsOf(options, { outside, ids, launch })
   await options.load(parts)
   const { database, id, agent: rootAgent, maxModelIterationsPerCall } = row
   const empty = (writing: () => Writing | null) => {
@@ -104,8 +96,9 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     return new ConversationLog(state, context)
   }
   const engine: Engine = {
-    ...{ followed, parts, ids, pending, contents, empty },
-    ...{ jobs: new Map(), running: new Set(), processes: new Map(), rest: null },
+    ...{ followed, parts, ids, outside, contents, empty },
+    ...{ underWay: { thinkings: new Map(), tools: new Map() }, jobs: new Map(), running: new Map() },
+    ...{ processes: new Map(), rest: null },
   }
   return engine
 }
@@ -134,36 +127,39 @@ export function logOf(engine: Engine, writing: Writing): ConversationLog {
   return fresh
 }
 
-/** Leaves the log: one process goes on with everything that has come. */
-export function goOnAlone(engine: Engine): ConversationLog {
+/** Leaves the log: one process goes on with everything that has come, and with what is outside. What was under way begins anew. */
+export function goOnAlone(engine: Engine, outside: OutsideWorld): ConversationLog {
   const { followed, processes, jobs } = engine
   const { came } = followed
   const whole = [...processes.values()].find(({ log, at }) => log !== null && at === came.length)?.log
   const log = whole ?? engine.empty(() => null)
   if (whole === undefined) for (const entry of came) log.sync.apply(entry)
   for (const [id, job] of jobs) {
+    drop(engine.underWay, job)
+    job.lifecycle.modelCalls.length = 0
     if (job.log === log) continue
-    leave(job)
+    leave(engine, job)
     jobs.delete(id)
   }
   followed.isOpen = true
   engine.rest = log
+  Object.assign(engine.outside, outside)
   return log
 }
 
-/** Ends the engine: no timer of its tools is left. */
-export function end({ parts, jobs, pending }: Engine): void {
-  pending.isOver = true
+/** Ends the engine: no timer of it is left. */
+export function end(engine: Engine): void {
+  const { parts, jobs } = engine
   parts.expiry.close()
   parts.env.timeLimit.close()
-  for (const job of jobs.values()) leave(job)
-  for (const { finish } of pending.tools.values()) finish(failed('TOOL_FAILED', 'The replay is over.'))
+  for (const job of jobs.values()) leave(engine, job)
 }
 
 /** Its owner is gone: what it has under way ends without an entry. */
-function leave(job: Job): void {
+function leave({ underWay }: Engine, job: Job): void {
   job.lifecycle.stopped ??= 'over'
   abortAll(job, 'over')
+  drop(underWay, job)
   release(job)
 }
 
@@ -177,7 +173,7 @@ export function jobIn(
   const known = jobs.get(id)
   const run = liveJob(log.state, id)
   if (known !== undefined && known.log === log && known.identity.epoch >= epoch && run !== null) return known
-  if (known !== undefined) leave(known)
+  if (known !== undefined) leave(engine, known)
   jobs.delete(id)
   if (run === null) return null
   const attempts = attemptAhead(followed, { job: id, epoch }) ?? 1
@@ -201,27 +197,24 @@ export function begin(engine: Engine, id: string): void {
   if (rest === null || run === null || running.has(id)) return
   const job = jobs.get(id) ?? jobIn(engine, { job: id, epoch: run.worked.epoch + 1 }, rest)
   if (job === null) return
-  running.add(id)
-  advance(job)
-    .catch((error: unknown) => parts.env.report(error))
-    .finally(() => {
-      running.delete(id)
-      forget(engine, job)
-    })
+  const left = () => {
+    running.delete(id)
+    forget(engine, job)
+  }
+  const ended = advance(job).catch((error: unknown) => parts.env.report(error))
+  running.set(id, ended.then(left))
 }
 
 /** What the environment of an engine is made from, beside its options. */
 interface EngineLinks {
-  readonly pending: Pending
+  readonly outside: OutsideWorld
   readonly ids: FollowedIds
   launch(rows: readonly JobRow[]): void
 }
 
 function partsOf(options: EngineOptions, links: EngineLinks): Parts {
   const { followed } = options
-  const { pending, ids } = links
-  const model = (name: string, id: string) =>
-    [name, waitingModel(id, pending, (call) => !followed.isOpen && isLostAhead(followed, call))] as const
+  const { outside, ids } = links
   const parts = wire(
     {
       store: options.store,
@@ -231,7 +224,7 @@ function partsOf(options: EngineOptions, links: EngineLinks): Parts {
       limits: options.limits,
       remotes: { ...closedRemotes, sharesBudget: (at) => !followed.isOpen && sharesAhead(followed, at) },
       sources: Object.fromEntries(options.sources.map((name) => [name, closedSource])),
-      models: Object.fromEntries([...options.models].map(([name, id]) => model(name, id))),
+      models: Object.fromEntries([...options.models].map(([name, id]) => [name, otherModel(id, outside)])),
       prices: null,
       retry: { tries: 1 },
       report: () => {},
@@ -259,7 +252,7 @@ function following(
   env: Environment,
   of: EngineLinks & { readonly options: EngineOptions; registry(): Parts['registry'] },
 ): Environment {
-  const { options, pending, launch, registry } = of
+  const { options, outside, launch, registry } = of
   const { followed, contents } = options
   const read = async ({ digest }: { readonly digest: string }) => contents.get(digest) ?? null
   return {
@@ -277,11 +270,9 @@ function following(
     hasCapacity: () => true,
     launch,
     toolset: (caller) =>
-      waitingTools(env.toolset(caller), pending, {
-        refusal: (tool, args) =>
-          followed.isOpen ? null : refusalAhead(followed, { caller: caller.callId, tool, args }),
-        isCutWhileAsking: (call) => !followed.isOpen && isCutWhileAsking(followed, { call, owner: caller.callId }),
-      }),
+      loggedTools(env.toolset(caller), outside, (tool, args) =>
+        followed.isOpen ? null : refusalAhead(followed, { caller: caller.callId, tool, args }),
+      ),
     pin(database, id) {
       const start = nextRunStart(followed)
       if (start === null || start.agent !== id) return null

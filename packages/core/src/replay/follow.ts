@@ -1,5 +1,5 @@
 /** Follows a log: at each entry the engine gets what the log has from outside, or does the step that the log has there. */
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ErrorCode, problem } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { allowModelCall } from '../budget/budget.ts'
@@ -9,14 +9,15 @@ import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { circumstances } from '../job/task.ts'
 import { ModelCallError } from '../model/model.ts'
 import { decide, mayAct, mayThink, type Next, type Work } from '../run/decide.ts'
-import { isReady, recordWork, startWork } from '../run/perform.ts'
+import { isReady, recordWork } from '../run/perform.ts'
 import { finish, park } from '../run/settle.ts'
 import { toolsOf } from '../run/caller.ts'
 import { type Engine, foldNext, forget, jobIn, logOf, numberNext, type Writing, writingAt } from './engine.ts'
 import type { ModelEntry } from './folds.ts'
-import { give, isOfModel, notMade } from './give.ts'
-import { isBrought, isClosing, nextOfCall, nextOfJob } from './lookahead.ts'
-import { ahead, aheadOfCall, aheadOfJob, nextIn, type FollowedLog, stopFollowing, takeEntry } from './followed-log.ts'
+import { give } from './give.ts'
+import { isBrought, isClosing, isOfModel, nextOfCall, nextOfJob } from './lookahead.ts'
+import { aheadOfCall, aheadOfJob, nextIn, type FollowedLog, stopFollowing, takeEntry } from './followed-log.ts'
+import { dropRefused, endAll, endThinking, startTool, thinkOn } from './under-way.ts'
 
 /** Brings the log to its next entry, or notes where it stops. */
 export async function step(engine: Engine): Promise<void> {
@@ -24,7 +25,7 @@ export async function step(engine: Engine): Promise<void> {
   const at = followed.came.length
   engine.ids.takeBack()
   const writing = writingAt(engine, at)
-  await readOn(engine, writing)
+  readOn(engine, writing)
   if (!hasMoved(engine, at)) {
     const next = nextIn(followed) as Entry
     if (isBrought(followed, next)) bring(engine, writing, next)
@@ -34,12 +35,12 @@ export async function step(engine: Engine): Promise<void> {
 }
 
 /** Lets the process of the next entry read what it had read of others by then, and ask what it had asked. */
-async function readOn(engine: Engine, writing: Writing): Promise<void> {
+function readOn(engine: Engine, writing: Writing): void {
   const { followed } = engine
   const at = followed.came.length
   const { order } = writing.fold
   for (;;) {
-    await askModels(engine, writing)
+    askModels(engine, writing)
     if (hasMoved(engine, at) || order[writing.at] === at || writing.at >= order.length) return
     foldNext(engine, writing)
   }
@@ -57,72 +58,43 @@ function hasMoved({ followed }: Engine, at: number): boolean {
   return followed.came.length !== at || followed.difference !== null
 }
 
-/**
- * How often the event loop turns before the engine counts as idle, and how often a replay then looks, 2 ms apart, for what runs outside of it, such
- * as a digest. A clock would run out on a machine that does other things.
- */
-const idleTurns = 6
-const looks = 400
-
-/** Lets what is under way go on until the log has moved from `at`, or `isDone`. False if neither happens. */
-async function until(engine: Engine, at: number, isDone: () => boolean = () => false): Promise<boolean> {
-  const isOver = () => hasMoved(engine, at) || isDone()
-  for (let turn = 0; turn < idleTurns; turn += 1) {
-    if (isOver()) return true
-    await nextTurn()
-  }
-  for (let look = 0; look < looks; look += 1) {
-    if (isOver()) return true
-    await sleep(2)
-  }
-  return isOver()
-}
-
 /** Takes what came from outside, as it is. */
 function bring({ followed }: Engine, { log }: Writing, entry: Entry): void {
   takeEntry(followed, entry)
   log?.sync.apply(entry)
 }
 
-/** Asks each model whose request stands here in the fold of its process, or stood before. A job that sees a cancel next asks nothing more. */
-async function askModels(engine: Engine, writing: Writing): Promise<void> {
+/** Asks each model whose request stands here in the fold of its process, or stood before. */
+function askModels(engine: Engine, writing: Writing): void {
   const { followed } = engine
   const at = followed.came.length
   const { fold } = writing
-  const next = followed.entries[fold.order[writing.at] ?? at]
   for (; writing.dueUpTo < writing.at; writing.dueUpTo += 1)
     writing.due.push(...(fold.requests.get(writing.dueUpTo + 1) ?? []))
   writing.due = writing.due.filter(({ seq }) => seq > at)
   for (const outcome of writing.due) {
-    await askModel(engine, writing, outcome)
+    askModel(engine, writing, outcome)
     if (hasMoved(engine, at)) return
   }
   for (const job of engine.jobs.values()) if (job.log === writing.log) startAskingTools(engine, job)
-  if (next?.type === 'cancel') await startLastTools(engine, writing, next)
 }
 
-/** Starts the tools that a job begins before it sees a cancel, and that still record something. */
-async function startLastTools(engine: Engine, { log }: Writing, { job: id }: Entry): Promise<void> {
-  const { jobs, followed } = engine
-  const job = jobs.get(id)
-  if (job?.run == null || job.log !== log || isStopped(job)) return
-  for (const entry of aheadOfJob(followed, id)) {
-    if (entry.epoch > job.identity.epoch) return
-    if (!isClosing(entry, id)) await startTool(engine, job, entry)
-  }
-}
-
-async function askModel(engine: Engine, writing: Writing, outcome: ModelEntry): Promise<void> {
-  const { followed, jobs } = engine
+function askModel(engine: Engine, writing: Writing, outcome: ModelEntry): void {
+  const { followed, jobs, underWay } = engine
   const at = followed.came.length
   const isHere = jobs.get(outcome.job)?.identity.epoch === outcome.epoch
   // Its job or its call records something first: that entry comes later in the log, and the model is asked behind it.
   if (!isHere && beginsWithEntry(nextOfJob(followed, outcome.job))) return
   if (isPrelude(nextOfCall(followed, outcome.place.call))) return
   const job = jobIn(engine, outcome, logOf(engine, writing))
-  const call = job?.run.calls.get(outcome.place.call)
-  if (hasMoved(engine, at) || job === null || call === undefined || !mayThink(call, job.busy) || isStopped(job)) return
-  await start(engine, job, { kind: 'think', call })
+  if (hasMoved(engine, at) || job === null || isStopped(job)) return
+  const call = job.run.calls.get(outcome.place.call)
+  if (call !== undefined && mayThinkOn(engine, job, call)) thinkOn(underWay, followed, call, job)
+}
+
+/** Whether a call is to think, or its thinking goes on. */
+function mayThinkOn({ underWay }: Engine, { busy }: Job, call: AgentCall): boolean {
+  return underWay.thinkings.has(call.place.call) || mayThink(call, busy)
 }
 
 /** Whether a job begins an epoch by recording something: that it runs, or that a worker was lost. */
@@ -136,15 +108,6 @@ function isPrelude(entry: Entry | null): boolean {
   return entry?.type === 'summary' || (entry?.type === 'notice' && !isOfModel(entry))
 }
 
-/** Starts a model call or a tool, and waits until it waits for the log, has recorded something, or is over. */
-async function start(engine: Engine, job: Job, work: Work & { readonly kind: 'think' | 'act' }): Promise<boolean> {
-  const { replies, tools } = engine.pending
-  const id = work.kind === 'think' ? work.call.place.call : work.id
-  const at = engine.followed.came.length
-  startWork(work, job)
-  return until(engine, at, () => replies.has(id) || tools.has(id) || !job.busy.has(id))
-}
-
 /** Tools that ask models themselves count in the budget while they are under way. */
 function startAskingTools(engine: Engine, job: Job): void {
   if (job.run === null || ![...job.run.toolCalls.values()].some((one) => asksModels(engine, job, one))) return
@@ -152,7 +115,7 @@ function startAskingTools(engine: Engine, job: Job): void {
   if (decided.kind !== 'work') return
   for (const work of decided.work)
     if (work.kind === 'act' && asksModels(engine, job, work.toolCall) && isAllowed(job, work.toolCall))
-      startWork(work, job)
+      startTool(engine.underWay, engine.followed, work.toolCall, job)
 }
 
 /** Whether the budget has a model call for a tool now. If not, the log has it begun later. */
@@ -171,58 +134,37 @@ function asksModels({ followed }: Engine, job: Job, toolCall: ToolCall): boolean
   return next?.type !== 'error' || next.kind !== 'tool' || !notMade.has(next.body.code)
 }
 
+/** Errors of a tool call that is not made. */
+const notMade: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
+
 /** Goes on with the job of the next entry. True if the log has moved. */
 async function goOn(engine: Engine, writing: Writing, next: Entry): Promise<boolean> {
   const at = engine.followed.came.length
   const job = jobIn(engine, next, logOf(engine, writing))
   if (hasMoved(engine, at)) return true
   if (job === null || job.identity.epoch !== next.epoch) return false
-  await startTool(engine, job, next)
-  if (hasMoved(engine, at)) return true
-  const underWay = job.busy.size
-  if (!(await give(engine, next))) return doNext(engine, job, next)
-  // What ends a job leaves no entry of its own before that of its end. A job that was stopped before still records what it gets.
-  await until(engine, at, () => isStopped(job) && job.busy.size < underWay)
-  return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
+  if (!isRefused(next)) dropRefused(engine.underWay, job)
+  return (give(engine, job, next) && hasMoved(engine, at)) || doNext(engine, job, next)
 }
 
 function isStopped({ run, lifecycle }: Job): boolean {
   return run.cancelled || lifecycle.failure !== null
 }
 
-/** Starts the tool whose outcome comes next. */
-async function startTool(engine: Engine, job: Job, next: Entry): Promise<void> {
-  const id = toolOf(engine, next)
-  const toolCall = job.run.toolCalls.get(id)
-  if (toolCall === undefined || isStopped(job) || !mayAct(toolCall, job.busy)) return
-  await start(engine, job, { kind: 'act', toolCall, id })
-}
-
-/** The tool call that an entry comes from. What one records of its own model calls stands before its end. */
-function toolOf({ followed }: Engine, { type, kind, place, body, job }: Entry): string {
-  if (type === 'start' && kind === 'agent') return place.parentCall ?? ''
-  if (type !== 'notice' || body.code !== 'USAGE_INCOMPLETE') return place.call
-  for (const one of aheadOfJob(followed, job)) if (one.kind === 'tool' && one.type !== 'start') return one.place.call
-  return place.call
-}
-
 /** Does the step of a job that records the next entry. True if the log has moved. */
 async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
-  const { followed } = engine
+  const { followed, underWay } = engine
   const at = followed.came.length
   engine.ids.takeBack()
   const call = job.run.calls.get(next.place.call)
-  const think = call === undefined || !mayThink(call, job.busy) ? null : { kind: 'think' as const, call }
-  if (think !== null && isRefused(next)) {
-    startRefused(engine, job)
-    return until(engine, at)
+  const thinks = call !== undefined && mayThinkOn(engine, job, call) ? call : null
+  // Models that are asked at once are all refused before their run fails.
+  if (thinks !== null && isRefused(next)) {
+    thinkOn(underWay, followed, thinks, job)
+    return hasMoved(engine, at)
   }
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
-  if (decided.kind === 'stop') {
-    abortAll(job, job.lifecycle.failure ?? 'cancelled')
-    await until(engine, at, () => job.busy.size === 0)
-    return hasMoved(engine, at) || (job.busy.size === 0 && doNext(engine, job, next))
-  }
+  if (decided.kind === 'stop') return stop(engine, job, next)
   if (decided.kind === 'finish' || (decided.kind === 'wait' && next.type === 'task')) {
     numberNext(followed)(job)
     const result = await (decided.kind === 'finish' ? finish(job) : park(job))
@@ -239,20 +181,21 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
   }
   if (stopAsLogged(engine, job, next)) return hasMoved(engine, at) || doNext(engine, job, next)
-  if (think !== null) await start(engine, job, think)
-  return until(engine, at)
+  if (thinks !== null) thinkOn(underWay, followed, thinks, job)
+  return hasMoved(engine, at)
 }
 
-/** Asks all models that were to be asked at once, and that the budget had nothing for. Only then the others learn that the run has failed. */
-function startRefused({ followed }: Engine, job: Job): void {
-  const refused: AgentCall[] = []
-  for (const entry of ahead(followed)) {
-    const call = job.run.calls.get(entry.place.call)
-    if (!isRefused(entry) || call === undefined || !mayThink(call, job.busy)) break
-    refused.push(call)
-  }
-  for (const call of refused) startWork({ kind: 'think', call }, job)
+/** Stops what a job has under way. A request that was cut off is an entry, what else is aborted leaves none. */
+function stop(engine: Engine, job: Job, next: Entry): Promise<boolean> {
+  const { underWay, followed } = engine
+  const at = followed.came.length
+  abortAll(job, job.lifecycle.failure ?? 'cancelled')
+  if (isLost(next)) endThinking(underWay, next.place.call, cutOff)
+  else endAll(underWay, job, cutOff)
+  return hasMoved(engine, at) ? Promise.resolve(true) : doNext(engine, job, next)
 }
+
+const cutOff = { failure: 'stopped' }
 
 /** Whether a job records the next entry, too, without having read anything of others meanwhile. */
 function isOwn({ followed }: Engine, { identity: { id, epoch } }: Job): boolean {
@@ -271,7 +214,7 @@ function shortIn(next: Next): Work[] {
 }
 
 /** Stops a job where the log has it stopped by something that leaves no entry: the time of a model call, that of the run, or its process. */
-function stopAsLogged({ followed }: Engine, job: Job, next: Entry): boolean {
+function stopAsLogged({ followed, underWay }: Engine, job: Job, next: Entry): boolean {
   if (next.type === 'notice' || !isClosing(next, job.identity.id) || isStopped(job)) return false
   if (isLost(next) && isLeft(followed, next)) {
     endAllModelCalls(job)
@@ -280,6 +223,7 @@ function stopAsLogged({ followed }: Engine, job: Job, next: Entry): boolean {
   const under = job.busy.get(next.place.call)
   if (isLost(next) && isOverTime(followed, next) && under !== undefined) {
     under.abort(new ModelCallError(next.body.detail, { retryable: false }))
+    endThinking(underWay, next.place.call, cutOff)
     return true
   }
   for (const { type, kind, place, body } of aheadOfJob(followed, job.identity.id))

@@ -1,132 +1,117 @@
-/** Gives waiting models and tools their replies and outcomes from the log. */
-import type { ErrorCode } from '@witan/protocol'
-import type { CheckpointBody, Entry, ErrorBody, RequiredBody } from '@witan/protocol/entries'
+/** Ends requests and tools that are under way with what the log has of them. */
+import type { ErrorCode, UsageCounters } from '@witan/protocol'
+import type { Entry, NoticeBody, RemoteAnswer, RequiredBody } from '@witan/protocol/entries'
+import { TimeUp } from '../job/abort.ts'
+import { recordArtifact, recordRead } from '../job/call-artifacts.ts'
+import type { Job } from '../job/job.ts'
 import type { ModelNote } from '../model/model.ts'
-import { failed, type ModelSpending, result, type ResultOutcome } from '../tool/outcome.ts'
-import { interruptionsOf, childOf, failureOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
-import type { Pending, PendingReply, PendingTool } from './pending.ts'
-import { ahead, aheadOfCall, aheadOfJob, type FollowedLog, stopFollowing } from './followed-log.ts'
+import { endModelCalls, endTool, recordCheckpoint, type ToolRun } from '../run/act.ts'
+import { recordNote } from '../run/think.ts'
+import type { Request } from '../run/thinking.ts'
+import { mayAct } from '../run/decide.ts'
+import { failed, type ModelSpending, type PendingOutcome, result, type ResultOutcome } from '../tool/outcome.ts'
 import type { Engine } from './engine.ts'
+import { ahead, aheadOfCall, aheadOfJob } from './followed-log.ts'
 import { isClosing } from './lookahead.ts'
+import { childOf, failureOf, interruptionsOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
+import { endThinking, forgetTool, requestOf, startTool } from './under-way.ts'
 
-/** Gives the reply or outcome of the next entry. False if no model or tool waits for it. */
-export async function give(engine: Engine, entry: Entry): Promise<boolean> {
-  const { pending } = engine
-  const { type, kind, place, body } = entry
-  const asked = pending.replies.get(place.call)
-  if (type === 'end' && kind === 'model') return giveReply(engine, entry, asked)
-  if (!isAnswer(engine, entry)) return false
-  if (type === 'error' && kind === 'model') return giveFailure(engine, entry, asked)
-  if (asked !== undefined && type === 'notice' && toldCodes.has(body.code)) {
-    asked.options.tell?.(body as ModelNote)
+/** Gives what the next entry says to the request or the tool that it comes from. False if it comes from none. */
+export function give(engine: Engine, job: Job, entry: Entry): boolean {
+  const { kind, type, place, body } = entry
+  const isEnding = job.run.cancelled || job.lifecycle.failure !== null
+  if (isEnding && isClosing(entry, entry.job)) return false
+  if (kind === 'model' && body.purpose === 'progress') return giveSpending(engine, entry)
+  const request = requestOf(engine.underWay, place.call)
+  if (kind === 'model') return request !== null && giveModel(engine, request, entry)
+  if (type !== 'notice') return giveTool(engine, job, entry)
+  if (request !== null && toldCodes.has(body.code)) {
+    recordNote(request.call, job, body as ModelNote)
     return true
   }
-  if (type === 'notice') return giveAsking(engine, entry)
-  const tool = pending.tools.get(place.call) ?? pending.tools.get(place.parentCall ?? '')
-  if (tool === undefined) return false
-  await giveOutcome(engine, entry, tool)
+  if (request !== null && body.code === 'USAGE_INCOMPLETE') return giveReplyBehind(engine, request)
+  const isSpending = body.code === 'USAGE_INCOMPLETE' && giveSpending(engine, entry)
+  return isSpending || giveNoticed(engine, job, entry)
+}
+
+type ModelEnd = Entry & { readonly kind: 'model' }
+
+function giveModel(engine: Engine, request: Request, entry: ModelEnd): boolean {
+  const { underWay, followed } = engine
+  if ((entry.body.purpose === 'summary') !== (request.purpose === 'summary')) return false
+  const call = request.call.place.call
+  if (entry.type === 'end') {
+    const { body } = entry
+    const text =
+      request.purpose === 'summary' ? summaryText(aheadOfCall(followed, call), request.trim.resultPrefix) : null
+    endThinking(underWay, call, { reply: text === null ? replyOf(body) : replyOf(body, text) })
+    return true
+  }
+  if (!entry.body.spent || entry.body.code === 'MODEL_CALL_LOST') return false
+  endThinking(underWay, call, { failure: failureOf(entry.body, request.isLost) })
   return true
 }
 
-/** Whether an entry is what a model or a tool under way gave. */
-function isAnswer({ followed, jobs, pending: { replies, tools } }: Engine, entry: Entry): boolean {
-  const { type, kind, place, body } = entry
-  if (kind === 'model') return type === 'end' || (body.spent && body.code !== 'MODEL_CALL_LOST')
-  const job = jobs.get(entry.job)
-  const isEnding = job !== undefined && (job.lifecycle.failure !== null || job.run?.cancelled === true)
-  if (isEnding && isClosing(entry, entry.job)) return false
-  if (replies.has(place.call) && isOfModel(entry)) return true
-  if (type === 'notice' && body.code === 'USAGE_INCOMPLETE')
-    return isUnderWay(tools, place.call) && !isRefusedNext(followed, entry)
-  return tools.has((type === 'start' && kind === 'agent' ? place.parentCall : place.call) ?? '')
-}
-
-/** Whether an entry comes of a model call that is under way: what its adapter says of it. */
-export function isOfModel({ type, body }: Entry): boolean {
-  return type === 'notice' && (body.code === 'USAGE_INCOMPLETE' || toldCodes.has(body.code))
-}
-
-/** Whether a tool of this agent's call asks a model. */
-function isUnderWay(tools: Pending['tools'], agent: string): boolean {
-  return [...tools.values()].some(({ owner, context }) => owner === agent && context.state !== undefined)
-}
-
-/** Whether the tool call that ends next in the job of an entry is one that is not made. */
-function isRefusedNext(followed: FollowedLog, { job, epoch }: Entry): boolean {
-  for (const entry of aheadOfJob(followed, job)) {
-    if (entry.epoch !== epoch) return false
-    if (entry.kind === 'tool' && entry.type !== 'start') return entry.type === 'error' && notMade.has(entry.body.code)
-  }
+/** A request of a call was lost before the one that got the reply: the note of it stands before that reply. */
+function giveReplyBehind(engine: Engine, request: Request): boolean {
+  for (const entry of aheadOfCall(engine.followed, request.call.place.call))
+    if (entry.kind === 'model') return giveModel(engine, request, entry)
   return false
 }
 
-/** Errors of a tool call that is not made. */
-export const notMade: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
-
-function giveReply(
-  engine: Engine,
-  entry: Entry & { readonly type: 'end'; readonly kind: 'model' },
-  asked: PendingReply | undefined,
-): boolean {
-  const { body } = entry
-  const { followed, pending } = engine
-  if (body.purpose === 'progress') return giveAsking(engine, entry)
-  if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
-  pending.replies.delete(asked.call)
-  asked.answer(
-    asked.summary === null ? replyOf(body) : replyOf(body, summaryText(aheadOfCall(followed, asked.call), asked)),
-  )
-  return true
-}
-
 /** The text of a summary, which the log keeps with its prefix in an entry of its own. */
-function summaryText(entries: Iterable<Entry>, { summary }: PendingReply): string {
+function summaryText(entries: Iterable<Entry>, prefix: string): string {
   for (const { type, body } of entries) {
-    if (type === 'summary') return body.text.slice(summary?.prefix.length ?? 0)
+    if (type === 'summary') return body.text.slice(prefix.length)
     if (type === 'notice' && body.code === 'HISTORY_NOT_TRIMMED') return ''
   }
   return ''
 }
 
 /**
- * Ends the tools that called a model themselves and end next in the job: their model calls, and a note for each that was lost, stand before their
- * ends. Tools that ended between such a note and those ends ended with them.
+ * What a tool spent on models of its own stands before its end, and before that a note if a request of it was lost. A tool that was cut off has
+ * such a note alone.
  */
-function giveAsking({ followed, pending: { tools } }: Engine, { job, type }: Entry): boolean {
-  const isNoted = type === 'notice'
-  const [ends, others]: [(() => void)[], (() => void)[]] = [[], []]
-  let left = isNoted ? lossesAhead(followed, job) : 1
-  let spent: ModelSpending[] = []
-  for (const entry of aheadOfJob(followed, job)) {
-    const tool = tools.get(entry.place.call)
-    if (tool !== undefined && isToolOver(entry)) {
-      const { state } = tool.context
-      const outcome = outcomeOf(entry, state === undefined ? [] : spent)
-      const end = () => void (tools.delete(tool.call) && tool.finish(outcome))
-      if (state === undefined) others.push(end)
-      else {
-        state.isAsking = isNoted && !state.isLost
-        ends.push(end)
-        left -= 1
-        if (left === 0) break
-      }
-    }
-    const isSpending = entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress'
-    spent = isSpending ? [...spent, spendingOf(entry.body)] : []
+function giveSpending({ underWay, followed }: Engine, { job, type, place, body }: Asking): boolean {
+  const asking = [...underWay.tools.values()].filter((run) => isAsking(run, job, place.call))
+  const spent: ModelSpending[] = []
+  for (const entry of asking.length === 0 ? [] : aheadOfJob(followed, job)) {
+    if (entry.type === 'end' && entry.kind === 'model' && entry.body.purpose === 'progress')
+      spent.push(spendingOf(entry.body))
+    const run = asking.find(({ toolCall }) => isToolOver(entry) && toolCall.place?.call === entry.place.call)
+    if (run === undefined || !isToolOver(entry)) continue
+    if (type === 'error' && body.code === 'MODEL_CALL_LOST') run.controller.abort(new TimeUp())
+    const outcome = outcomeOf(entry, spent)
+    noteLoss(run, type)
+    endModelCalls(run, outcome)
+    if (type === 'end') over(underWay, run, outcome)
+    return true
   }
-  if (left > 0) return false
-  for (const end of isNoted ? [...ends, ...others] : ends) end()
+  const [cut] = asking
+  if (cut === undefined) return false
+  cut.controller.abort('cancelled')
+  noteLoss(cut, type)
+  endModelCalls(cut, null)
   return true
 }
 
-/** How many notes of lost model calls a job records next. */
-function lossesAhead(followed: FollowedLog, job: string): number {
-  let count = 0
-  for (const { type, body } of aheadOfJob(followed, job)) {
-    if (type !== 'notice' || body.code !== 'USAGE_INCOMPLETE') break
-    count += 1
-  }
-  return count
+/** What a tool's own requests leave in the log: their replies, failures, and notes of those that are lost. */
+type Asking = Entry & ({ readonly kind: 'model' } | { readonly type: 'notice' })
+
+function isAsking({ job, modelCall }: ToolRun, id: string, owner: string): boolean {
+  const isCounted = modelCall !== null && job.lifecycle.modelCalls.includes(modelCall)
+  return isCounted && job.identity.id === id && modelCall.call.place.call === owner
+}
+
+function noteLoss({ modelCall }: ToolRun, type: Entry['type']): void {
+  if (modelCall === null) return
+  if (type === 'error') modelCall.isAsking = true
+  else if (type === 'notice') modelCall.isLost = true
+}
+
+function over(underWay: Engine['underWay'], run: ToolRun, outcome: ResultOutcome | PendingOutcome): void {
+  forgetTool(underWay, run)
+  endTool(run, outcome)
 }
 
 type ToolOver = Entry & { readonly kind: 'tool'; readonly type: 'end' | 'error' }
@@ -135,44 +120,58 @@ function isToolOver(entry: Entry): entry is ToolOver {
   return entry.kind === 'tool' && entry.type !== 'start'
 }
 
-async function giveOutcome({ followed, pending, contents }: Engine, entry: Entry, tool: PendingTool): Promise<void> {
-  const { artifacts, saveNote } = tool.context
-  if (entry.type === 'artifact') {
-    const { name, mediaType, digest } = entry.body
-    const bytes = contents.get(digest)
-    if (bytes === undefined) return stopFollowing(followed)
-    await artifacts.save({ name, mediaType, bytes }).then(
-      () => tool.context.commit(),
-      () => stopFollowing(followed),
-    )
-    return
-  }
-  if (entry.type === 'checkpoint' && entry.body.answered === undefined && entry.body.met === undefined) {
-    const { note, read, spent } = entry.body
-    const save = () => (spent === undefined ? saveNote(note) : tool.context.body?.saveSpent(note, spent))
-    const done = read === undefined ? Promise.resolve(save()) : artifacts.read(read).then(() => {})
-    return done.catch(() => stopFollowing(followed))
-  }
-  pending.tools.delete(tool.call)
-  if (entry.type === 'error' && entry.kind === 'agent') tool.finish(failureOfBody(followed, entry))
-  else if (entry.type === 'start' && entry.kind === 'agent') tool.finish(childOf(entry.body))
-  else if (entry.type.endsWith('_required')) tool.finish(interruptionsOf(askedTogether(ahead(followed), entry)))
-  else if (entry.type === 'checkpoint') tool.finish(outcomeOfBody(entry.body))
-  else if (isToolOver(entry)) tool.finish(outcomeOf(entry, []))
-  else stopFollowing(followed)
+/** What a call on another server says in a notice stands before how it ended. */
+function giveNoticed(
+  engine: Engine,
+  job: Job,
+  { place: { call }, body }: Entry & { readonly type: 'notice' },
+): boolean {
+  const [, end] = aheadOfJob(engine.followed, job.identity.id)
+  const isEnd =
+    end?.place.call === call && (end.type === 'checkpoint' || (end.type === 'error' && end.kind === 'agent'))
+  return isEnd && giveTool(engine, job, end, body)
 }
 
-/** How the body of a call failed. One that had control of its job ended with it, and says why there. */
-function failureOfBody(followed: FollowedLog, { job, body }: Entry & { readonly body: ErrorBody }): ResultOutcome {
-  if (body.code !== 'RUN_CANCELLED') return failed(body.code as ErrorCode, body.detail)
-  for (const { type, kind, place, body: end } of aheadOfJob(followed, job))
-    if (type === 'error' && kind === 'agent' && place.call === job) return failed(end.code as ErrorCode, end.detail)
-  return failed(body.code, body.detail)
+/** A tool begins where the log has the first that comes of it. */
+function giveTool(engine: Engine, job: Job, entry: Entry, notice?: NoticeBody): boolean {
+  const { underWay, followed } = engine
+  const id = (entry.type === 'start' && entry.kind === 'agent' ? entry.place.parentCall : entry.place.call) ?? ''
+  const toolCall = job.run.toolCalls.get(id)
+  const known = underWay.tools.get(id)
+  if (toolCall === undefined || (known === undefined && !mayAct(toolCall, job.busy))) return false
+  const run = known ?? startTool(underWay, followed, toolCall, job)
+  if (run === null || recordMeanwhile(engine, run, entry)) return true
+  const outcome = toolOutcome(followed, entry)
+  if (outcome === null) return false
+  endModelCalls(run, outcome)
+  over(underWay, run, notice === undefined || outcome.kind === 'pending' ? outcome : { ...outcome, notice })
+  return true
 }
 
-/** The outcome of the body of a call: what an agent on another server answered, or that all is met which an agent demands. */
-function outcomeOfBody({ answered }: CheckpointBody): ResultOutcome {
-  return answered === undefined ? result(null) : { ...result(null), answered }
+/** Records what a tool leaves in the log before it ends. False if an entry is no such thing. */
+function recordMeanwhile({ contents }: Engine, { toolCall, job }: ToolRun, { type, body }: Entry): boolean {
+  if (type === 'artifact') {
+    const { name, mediaType, digest } = body
+    const bytes = contents.get(digest)?.byteLength
+    if (bytes !== undefined) recordArtifact({ toolCall, job }, { name, mediaType, bytes, digest })
+    return true
+  }
+  if (type !== 'checkpoint' || body.answered !== undefined) return false
+  const { note, read, spent } = body
+  if (read !== undefined) recordRead({ toolCall, job }, read)
+  else
+    recordCheckpoint(toolCall, job, { note, ...(spent === undefined ? {} : { spent: spent as UsageCounters | null }) })
+  return true
+}
+
+/** What a tool came to; null if an entry says no such thing. */
+function toolOutcome(followed: Engine['followed'], entry: Entry): ResultOutcome | PendingOutcome | null {
+  if (isToolOver(entry)) return outcomeOf(entry, [])
+  const { type, kind, body } = entry
+  if (type === 'error' && kind === 'agent') return failed(body.code as ErrorCode, body.detail)
+  if (type === 'start' && kind === 'agent') return childOf(body)
+  if (type === 'checkpoint') return { ...result(null), answered: body.answered as RemoteAnswer }
+  return type.endsWith('_required') ? interruptionsOf(askedTogether(ahead(followed), entry)) : null
 }
 
 /** The interruptions that one tool call opened together. */
@@ -183,18 +182,4 @@ function askedTogether(ahead: Iterable<Entry>, first: Entry): RequiredBody[] {
     bodies.push(body as RequiredBody)
   }
   return bodies
-}
-
-/** A model call that failed: of an agent for its answer or a summary, or of a tool, which ends with it. */
-function giveFailure(
-  engine: Engine,
-  entry: Entry & { readonly type: 'error'; readonly kind: 'model' },
-  asked: PendingReply | undefined,
-): boolean {
-  const { body, place } = entry
-  if (body.purpose === 'progress') return giveAsking(engine, entry)
-  if (asked === undefined || (body.purpose === 'summary') !== (asked.summary !== null)) return false
-  engine.pending.replies.delete(place.call)
-  asked.fail(failureOf(body, asked.options.state?.isLost ?? false))
-  return true
 }

@@ -1,10 +1,8 @@
 /** Continues from a step of an export with another model. Outcomes of tools and answers of people come from the log; nothing is called. */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Entry } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import { type Model, ModelCallError } from '../model/model.ts'
-import { readReply } from '../model/read-reply.ts'
+import type { Model } from '../model/model.ts'
 import { canonicalJson } from '../tool/digest.ts'
 import { failed, type ResultOutcome } from '../tool/outcome.ts'
 import { outcomeOf } from './outcomes.ts'
@@ -60,37 +58,16 @@ function questionOf(body: unknown): string {
 
 /** Continues until all jobs have ended, or wait for an answer that the log does not have. */
 export async function playOn(engine: Engine, { model }: OtherModel): Promise<void> {
-  const { followed, pending } = engine
+  const { followed, running } = engine
   const left = followed.entries.slice(followed.came.length)
   const known = knownAfter(left)
   const begun = left.filter(isRunStart)
-  const inFlight = new Set<Promise<void>>()
-  const log = goOnAlone(engine)
+  const outcome = (name: string, args: unknown) => known.outcomes.get(keyOf(name, args))?.shift() ?? unknownCall(name)
+  const log = goOnAlone(engine, { model, outcome })
   const live = log.state.run === null ? [] : [log.state.run]
   for (const { root } of [...live, ...log.state.tasks.values()]) begin(engine, root.place.call)
-  for (let idle = 0; idle < 8; ) {
-    const { length } = followed.came
-    for (const [call, asked] of pending.replies) {
-      pending.replies.delete(call)
-      const { request, options: more } = asked
-      const done = readReply(model, request, { signal: more.signal, deltas: false })
-        .then(asked.answer, (error: unknown) => asked.fail(asFailure(error)))
-        .finally(() => void inFlight.delete(done))
-      inFlight.add(done)
-    }
-    for (const [call, tool] of pending.tools) {
-      pending.tools.delete(call)
-      tool.finish(known.outcomes.get(keyOf(tool.name, tool.args))?.shift() ?? unknownCall(tool.name))
-    }
-    await (inFlight.size > 0 ? Promise.race([...inFlight]) : nextTurn())
-    idle = followed.came.length === length && pending.replies.size === 0 ? idle + 1 : 0
-    if (idle === 7 && (answerOne(engine, log, known) || beginNext(engine, log, { left, begun }))) idle = 0
-  }
-}
-
-function asFailure(error: unknown): ModelCallError {
-  if (error instanceof ModelCallError) return error
-  return new ModelCallError(error instanceof Error ? error.message : 'unknown trouble', { retryable: false })
+  do while (running.size > 0) await Promise.all(running.values())
+  while (answerOne(engine, log, known) || beginNext(engine, log, { left, begun }))
 }
 
 function unknownCall(name: string): ResultOutcome {

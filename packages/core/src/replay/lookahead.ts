@@ -3,6 +3,7 @@ import type { AgentStartBody, Entry, ModelErrorBody } from '@witan/protocol/entr
 import { acceptedEntries } from '../job/writer.ts'
 import { readJson } from '@witan/protocol/schemas'
 import { firstDifference } from './difference.ts'
+import { toldCodes } from './outcomes.ts'
 import { ahead, aheadOfCall, aheadOfJob, nextIn, type FollowedLog } from './followed-log.ts'
 
 /**
@@ -59,6 +60,11 @@ export function nextOfJob(followed: FollowedLog, job: string): Entry | null {
 export function nextOfCall(followed: FollowedLog, call: string): Entry | null {
   for (const entry of aheadOfCall(followed, call)) return entry
   return null
+}
+
+/** Whether an entry is what the adapter of a model says of a call that is under way. */
+export function isOfModel({ type, body }: Entry): boolean {
+  return type === 'notice' && (body.code === 'USAGE_INCOMPLETE' || toldCodes.has(body.code))
 }
 
 /** Whether an entry only closes what a job has begun, since it was cancelled or has failed. */

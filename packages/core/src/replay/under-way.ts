@@ -1,0 +1,99 @@
+/** What is under way in a replay: requests to models and tools. The log says when they end, and with what. */
+import type { AgentCall, ToolCall } from '../conversation/state.ts'
+import type { Job } from '../job/job.ts'
+import { beginTool, reserve, type ToolRun } from '../run/act.ts'
+import { endRequest, firstStep, type Outcome, type Request, takeStep, type Thinking } from '../run/thinking.ts'
+import type { FollowedLog } from './followed-log.ts'
+import { isCutWhileAsking, isLostAhead } from './lookahead.ts'
+
+/** The thinking of an agent's call: its request under way, or the step that comes next. */
+interface FollowedThinking {
+  readonly thinking: Thinking
+  next: Request | 'cut' | 'answer'
+}
+
+/** The calls under way, by the id of the agent's or the tool's call. */
+export interface UnderWay {
+  readonly thinkings: Map<string, FollowedThinking>
+  readonly tools: Map<string, ToolRun>
+}
+
+/** The request of a call that is under way; null if there is none. */
+export function requestOf({ thinkings }: UnderWay, call: string): Request | null {
+  const next = thinkings.get(call)?.next
+  return next === undefined || typeof next === 'string' ? null : next
+}
+
+/** Takes the next step of a call's thinking, which may be its first: its history is cut, or its model is asked. */
+export function thinkOn({ thinkings }: UnderWay, followed: FollowedLog, call: AgentCall, job: Job): void {
+  const id = call.place.call
+  const known = thinkings.get(id)
+  const thinking = known?.thinking ?? { call, job, signal: begun(job, id).signal, refused: null }
+  const step = known?.next ?? firstStep(thinking)
+  if (typeof step !== 'string') return
+  const next = takeStep(thinking, step)
+  if (next === null) thinkings.delete(id)
+  else thinkings.set(id, { thinking, next })
+  if (next !== null && typeof next !== 'string') {
+    next.isAsking = isLostAhead(followed, id)
+    next.isLost = next.isAsking
+  }
+}
+
+/** Ends the request of a call. What it had asked for is over, or its thinking goes on. */
+export function endThinking({ thinkings }: UnderWay, call: string, outcome: Outcome): void {
+  const known = thinkings.get(call)
+  if (known === undefined || typeof known.next === 'string') return
+  const { thinking } = known
+  const next = endRequest(thinking, known.next, outcome)
+  if (next !== null) known.next = next
+  else if (thinkings.delete(call)) thinking.job.busy.delete(call)
+}
+
+/** Begins a tool. Null if it cannot run: then its outcome is recorded. */
+export function startTool({ tools }: UnderWay, followed: FollowedLog, toolCall: ToolCall, job: Job): ToolRun | null {
+  const id = toolCall.place?.call ?? ''
+  const run = beginTool(toolCall, job, begun(job, id))
+  if (run === null || !reserve(run)) {
+    job.busy.delete(id)
+    return null
+  }
+  const { modelCall } = run
+  if (modelCall !== null)
+    modelCall.isAsking = isCutWhileAsking(followed, { call: id, owner: modelCall.call.place.call })
+  tools.set(id, run)
+  return run
+}
+
+/** A tool is over. */
+export function forgetTool({ tools }: UnderWay, { toolCall, job }: ToolRun): void {
+  const id = toolCall.place?.call ?? ''
+  tools.delete(id)
+  job.busy.delete(id)
+}
+
+/** Ends the requests that a job still has under way, and forgets its tools. */
+export function endAll(underWay: UnderWay, job: Job, outcome: Outcome): void {
+  for (const id of [...job.busy.keys()]) endThinking(underWay, id, outcome)
+  drop(underWay, job)
+}
+
+/** Forgets what a job has under way, without an entry. */
+export function drop({ thinkings, tools }: UnderWay, { busy }: Job): void {
+  for (const id of busy.keys()) {
+    thinkings.delete(id)
+    tools.delete(id)
+  }
+  busy.clear()
+}
+
+/** A model call that was refused counts as under way until the moment is over in which others were begun with it. */
+export function dropRefused({ thinkings, tools }: UnderWay, { busy }: Job): void {
+  for (const id of busy.keys()) if (!thinkings.has(id) && !tools.has(id)) busy.delete(id)
+}
+
+function begun(job: Job, id: string): AbortController {
+  const controller = new AbortController()
+  job.busy.set(id, controller)
+  return controller
+}
