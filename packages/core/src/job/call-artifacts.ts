@@ -67,7 +67,7 @@ function idOf(
 }
 
 async function read(call: SavingCall, id: string): Promise<ArtifactContent> {
-  const { toolCall, job } = call
+  const { job } = call
   const {
     database,
     id: conversation,

@@ -19,7 +19,7 @@ import { attemptAhead, isBrought, isTakenUpAgain, nextRunStart, sharesAhead, ref
 import { loggedTools, type OutsideWorld, otherModel } from './outside.ts'
 import { drop, type UnderWay } from './under-way.ts'
 import { nextIn, numberOfNext, type FollowedLog, takeEntry } from './followed-log.ts'
-import type { Fold, ModelEntry, Written } from './folds.ts'
+import type { Fold, ModelEntry, FoldPlace } from './folds.ts'
 
 /** Content by digest. */
 type Contents = ReadonlyMap<string, Uint8Array>
@@ -43,7 +43,7 @@ interface EngineOptions {
 }
 
 /** One process that wrote to the log, as far as the replay has come with it. */
-export interface Writing {
+export interface LogProcess {
   readonly fold: Fold
   /** Its log. Null before it works on a job: only then its fold is needed. */
   log: ConversationLog | null
@@ -67,9 +67,9 @@ export interface Engine {
   /** Those of them that go on by themselves, until they end or rest. */
   readonly running: Map<string, Promise<void>>
   /** The processes by their folds. Once the log was left, one goes on with everything. */
-  readonly processes: Map<Fold, Writing>
+  readonly processes: Map<Fold, LogProcess>
   /** An empty log of the conversation. */
-  empty(writing: () => Writing | null): ConversationLog
+  empty(process: () => LogProcess | null): ConversationLog
   /** The log that goes on, once the replay has left the one that it follows. */
   rest: ConversationLog | null
 }
@@ -85,10 +85,10 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const parts = partsOf(options, { outside, ids, launch })
   await options.load(parts)
   const { database, id, agent: rootAgent, maxModelIterationsPerCall } = row
-  const empty = (writing: () => Writing | null) => {
+  const empty = (process: () => LogProcess | null) => {
     const state = emptyState({ database, id, rootAgent, stored: storedOf(row.parameters), maxModelIterationsPerCall })
     const context = {
-      append: async (append: Append) => store(engine, append, writing()),
+      append: async (append: Append) => store(engine, append, process()),
       stored: () => {},
       read: async () => [],
       agents: (agent: string, revision: number) => parts.registry.revision<AgentData>(database, agent, revision),
@@ -104,26 +104,26 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 }
 
 /** The process that writes, or wrote, the entry at this index. */
-export function writingAt({ followed, processes }: Engine, index: number): Writing {
-  const { fold } = followed.written[index] as Written
+export function processAt({ followed, processes }: Engine, index: number): LogProcess {
+  const { fold } = followed.written[index] as FoldPlace
   const known = processes.get(fold) ?? { fold, log: null, at: fold.copied, due: [], dueUpTo: fold.copied - 1 }
   processes.set(fold, known)
   return known
 }
 
 /** Folds the next entry of a process. */
-export function foldNext({ followed }: Engine, writing: Writing): void {
-  writing.log?.sync.apply(followed.entries[writing.fold.order[writing.at] as number] as Entry)
-  writing.at += 1
+export function foldNext({ followed }: Engine, process: LogProcess): void {
+  process.log?.sync.apply(followed.entries[process.fold.order[process.at] as number] as Entry)
+  process.at += 1
 }
 
 /** The log of a process, with what it has folded. */
-export function logOf(engine: Engine, writing: Writing): ConversationLog {
-  const { fold, at, log } = writing
+export function logOf(engine: Engine, process: LogProcess): ConversationLog {
+  const { fold, at, log } = process
   if (log !== null) return log
-  const fresh = engine.empty(() => writing)
+  const fresh = engine.empty(() => process)
   for (const index of fold.order.slice(0, at)) fresh.sync.apply(engine.followed.came[index] as Entry)
-  writing.log = fresh
+  process.log = fresh
   return fresh
 }
 
@@ -292,7 +292,7 @@ export function numberNext(followed: FollowedLog): (job: Pick<Job, 'identity' | 
 }
 
 /** Stores an append. An end of a job that the log does not have there was refused, since something had arrived meanwhile. */
-function store(engine: Engine, { entries, fence, jobs = [] }: Append, writing: Writing | null): AppendResult {
+function store(engine: Engine, { entries, fence, jobs = [] }: Append, process: LogProcess | null): AppendResult {
   const { followed } = engine
   const fresh = entries.filter(({ seq }) => seq === 0)
   const [first] = fresh
@@ -303,7 +303,7 @@ function store(engine: Engine, { entries, fence, jobs = [] }: Append, writing: W
     if (!isNext) return { ok: false, reason: 'moved', job: null }
   }
   // What others had stored by now is folded before it.
-  if (fresh.length > 0 && writing !== null && !followed.isOpen) foldOthers(engine, writing, followed.came.length)
+  if (fresh.length > 0 && process !== null && !followed.isOpen) foldOthers(engine, process, followed.came.length)
   for (const entry of fresh) takeEntry(followed, entry)
   const woken = followed.isOpen ? jobs.filter(({ kind }) => kind === 'create' || kind === 'wake') : []
   const rows = woken.map(({ id }) => ({ id })) as unknown as readonly JobRow[]
@@ -311,11 +311,11 @@ function store(engine: Engine, { entries, fence, jobs = [] }: Append, writing: W
 }
 
 /** Folds what others had stored before the entry at this index, which this process proposes. Its own entries are folded already. */
-function foldOthers(engine: Engine, writing: Writing, index: number): void {
-  const { order } = writing.fold
-  for (let next = order[writing.at]; next !== undefined && next < index; next = order[writing.at])
-    if (engine.followed.written[next]?.fold === writing.fold) writing.at += 1
-    else foldNext(engine, writing)
+function foldOthers(engine: Engine, process: LogProcess, index: number): void {
+  const { order } = process.fold
+  for (let next = order[process.at]; next !== undefined && next < index; next = order[process.at])
+    if (engine.followed.written[next]?.fold === process.fold) process.at += 1
+    else foldNext(engine, process)
 }
 
 /** The time of the log. Nothing in it becomes due: what ends by time ends where the log says so. */

@@ -23,7 +23,7 @@ interface OpenFold extends Fold {
 const mostFolded = 20_000_000
 
 /** The fold that wrote an entry, and the place of the entry in its order. */
-export interface Written {
+export interface FoldPlace {
   readonly fold: Fold
   readonly place: number
 }
@@ -32,13 +32,13 @@ export interface Written {
  * Which fold wrote each entry, by its index. Null if the log would have to be folded too often. A process that loaded the log goes on with the
  * fold of one that wrote no more by then: both have folded the same.
  */
-export function foldsOf(entries: readonly Entry[], copied: number): readonly Written[] | null {
+export function foldsOf(entries: readonly Entry[], copied: number): readonly FoldPlace[] | null {
   const names = namesOf(entries)
   const last = new Map<string, number>()
   for (let index = copied; index < names.length; index += 1) last.set(names[index] as string, index)
   const home = begun(copied)
   const folds = new Map([['', home]])
-  const wrote: Written[] = home.order.map((index) => ({ fold: home, place: index }))
+  const wrote: FoldPlace[] = home.order.map((index) => ({ fold: home, place: index }))
   let count = 1
   for (const [index, entry] of [...entries.entries()].slice(copied)) {
     const name = names[index] as string
@@ -76,7 +76,7 @@ function begun(copied: number): OpenFold {
   return { copied, order: Array.from({ length: copied }, (_, index) => index), requests: new Map(), read: copied }
 }
 
-function readOthers(fold: OpenFold, wrote: readonly Written[], upTo: number): void {
+function readOthers(fold: OpenFold, wrote: readonly FoldPlace[], upTo: number): void {
   for (; fold.read < upTo; fold.read += 1) if (wrote[fold.read]?.fold !== fold) fold.order.push(fold.read)
 }
 

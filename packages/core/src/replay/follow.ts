@@ -12,45 +12,45 @@ import { decide, mayAct, mayThink, type Next, type Work } from '../run/decide.ts
 import { isReady, recordWork } from '../run/perform.ts'
 import { finish, park } from '../run/settle.ts'
 import { toolsOf } from '../run/caller.ts'
-import { type Engine, foldNext, forget, jobIn, logOf, numberNext, type Writing, writingAt } from './engine.ts'
+import { type Engine, foldNext, forget, jobIn, logOf, numberNext, type LogProcess, processAt } from './engine.ts'
 import type { ModelEntry } from './folds.ts'
 import { give } from './give.ts'
-import { isBrought, isClosing, isOfModel, nextOfCall, nextOfJob } from './lookahead.ts'
+import { isBrought, isClosing, isNotMade, isOfModel, nextOfCall, nextOfJob } from './lookahead.ts'
 import { aheadOfCall, aheadOfJob, nextIn, type FollowedLog, stopFollowing, takeEntry } from './followed-log.ts'
-import { dropRefused, endAll, endThinking, startTool, thinkOn } from './under-way.ts'
+import { beginThinking, dropRefused, endAll, endThinking, startTool, thinkOn } from './under-way.ts'
 
 /** Brings the log to its next entry, or notes where it stops. */
 export async function step(engine: Engine): Promise<void> {
   const { followed } = engine
   const at = followed.came.length
   engine.ids.takeBack()
-  const writing = writingAt(engine, at)
-  readOn(engine, writing)
+  const process = processAt(engine, at)
+  readOn(engine, process)
   if (!hasMoved(engine, at)) {
     const next = nextIn(followed) as Entry
-    if (isBrought(followed, next)) bring(engine, writing, next)
-    else if (!(await goOn(engine, writing, next))) stopFollowing(followed)
+    if (isBrought(followed, next)) bring(engine, process, next)
+    else if (!(await goOn(engine, process, next))) stopFollowing(followed)
   }
   noteFolded(engine, at)
 }
 
 /** Lets the process of the next entry read what it had read of others by then, and ask what it had asked. */
-function readOn(engine: Engine, writing: Writing): void {
+function readOn(engine: Engine, process: LogProcess): void {
   const { followed } = engine
   const at = followed.came.length
-  const { order } = writing.fold
+  const { order } = process.fold
   for (;;) {
-    askModels(engine, writing)
-    if (hasMoved(engine, at) || order[writing.at] === at || writing.at >= order.length) return
-    foldNext(engine, writing)
+    askModels(engine, process)
+    if (hasMoved(engine, at) || order[process.at] === at || process.at >= order.length) return
+    foldNext(engine, process)
   }
 }
 
 /** Their process has folded the entries that came since `from`. */
 function noteFolded(engine: Engine, from: number): void {
   for (let index = from; index < engine.followed.came.length; index += 1) {
-    const writing = writingAt(engine, index)
-    writing.at = Math.max(writing.at, (engine.followed.written[index]?.place ?? 0) + 1)
+    const process = processAt(engine, index)
+    process.at = Math.max(process.at, (engine.followed.written[index]?.place ?? 0) + 1)
   }
 }
 
@@ -59,37 +59,37 @@ function hasMoved({ followed }: Engine, at: number): boolean {
 }
 
 /** Takes what came from outside, as it is. */
-function bring({ followed }: Engine, { log }: Writing, entry: Entry): void {
+function bring({ followed }: Engine, { log }: LogProcess, entry: Entry): void {
   takeEntry(followed, entry)
   log?.sync.apply(entry)
 }
 
 /** Asks each model whose request stands here in the fold of its process, or stood before. */
-function askModels(engine: Engine, writing: Writing): void {
+function askModels(engine: Engine, process: LogProcess): void {
   const { followed } = engine
   const at = followed.came.length
-  const { fold } = writing
-  for (; writing.dueUpTo < writing.at; writing.dueUpTo += 1)
-    writing.due.push(...(fold.requests.get(writing.dueUpTo + 1) ?? []))
-  writing.due = writing.due.filter(({ seq }) => seq > at)
-  for (const outcome of writing.due) {
-    askModel(engine, writing, outcome)
+  const { fold } = process
+  for (; process.dueUpTo < process.at; process.dueUpTo += 1)
+    process.due.push(...(fold.requests.get(process.dueUpTo + 1) ?? []))
+  process.due = process.due.filter(({ seq }) => seq > at)
+  for (const outcome of process.due) {
+    askModel(engine, process, outcome)
     if (hasMoved(engine, at)) return
   }
-  for (const job of engine.jobs.values()) if (job.log === writing.log) startAskingTools(engine, job)
+  for (const job of engine.jobs.values()) if (job.log === process.log) startAskingTools(engine, job)
 }
 
-function askModel(engine: Engine, writing: Writing, outcome: ModelEntry): void {
-  const { followed, jobs, underWay } = engine
+function askModel(engine: Engine, process: LogProcess, outcome: ModelEntry): void {
+  const { followed, jobs } = engine
   const at = followed.came.length
   const isHere = jobs.get(outcome.job)?.identity.epoch === outcome.epoch
   // Its job or its call records something first: that entry comes later in the log, and the model is asked behind it.
   if (!isHere && beginsWithEntry(nextOfJob(followed, outcome.job))) return
   if (isPrelude(nextOfCall(followed, outcome.place.call))) return
-  const job = jobIn(engine, outcome, logOf(engine, writing))
+  const job = jobIn(engine, outcome, logOf(engine, process))
   if (hasMoved(engine, at) || job === null || isStopped(job)) return
   const call = job.run.calls.get(outcome.place.call)
-  if (call !== undefined && mayThinkOn(engine, job, call)) thinkOn(underWay, followed, call, job)
+  if (call !== undefined && mayThinkOn(engine, job, call)) thinkOn(engine, call, job)
 }
 
 /** Whether a call is to think, or its thinking goes on. */
@@ -115,7 +115,7 @@ function startAskingTools(engine: Engine, job: Job): void {
   if (decided.kind !== 'work') return
   for (const work of decided.work)
     if (work.kind === 'act' && asksModels(engine, job, work.toolCall) && isAllowed(job, work.toolCall))
-      startTool(engine.underWay, engine.followed, work.toolCall, job)
+      startTool(engine.underWay, work.toolCall, job)
 }
 
 /** Whether the budget has a model call for a tool now. If not, the log has it begun later. */
@@ -131,16 +131,13 @@ function asksModels({ followed }: Engine, job: Job, toolCall: ToolCall): boolean
   const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
   if (tool === undefined || tool.immediate || (tool.modelCalls ?? 0) === 0) return false
   const next = nextOfCall(followed, toolCall.place?.call ?? '')
-  return next?.type !== 'error' || next.kind !== 'tool' || !notMade.has(next.body.code)
+  return next === null || !isNotMade(next)
 }
 
-/** Errors of a tool call that is not made. */
-const notMade: ReadonlySet<string> = new Set(['BUDGET_EXCEEDED', 'OUTCOME_UNKNOWN'])
-
 /** Goes on with the job of the next entry. True if the log has moved. */
-async function goOn(engine: Engine, writing: Writing, next: Entry): Promise<boolean> {
+async function goOn(engine: Engine, process: LogProcess, next: Entry): Promise<boolean> {
   const at = engine.followed.came.length
-  const job = jobIn(engine, next, logOf(engine, writing))
+  const job = jobIn(engine, next, logOf(engine, process))
   if (hasMoved(engine, at)) return true
   if (job === null || job.identity.epoch !== next.epoch) return false
   if (!isRefused(next)) dropRefused(engine.underWay, job)
@@ -153,14 +150,15 @@ function isStopped({ run, lifecycle }: Job): boolean {
 
 /** Does the step of a job that records the next entry. True if the log has moved. */
 async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
-  const { followed, underWay } = engine
+  const { followed } = engine
   const at = followed.came.length
   engine.ids.takeBack()
   const call = job.run.calls.get(next.place.call)
   const thinks = call !== undefined && mayThinkOn(engine, job, call) ? call : null
   // Models that are asked at once are all refused before their run fails.
   if (thinks !== null && isRefused(next)) {
-    thinkOn(underWay, followed, thinks, job)
+    beginBefore(engine, job, thinks)
+    thinkOn(engine, thinks, job)
     return hasMoved(engine, at)
   }
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
@@ -181,8 +179,18 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
   }
   if (stopAsLogged(engine, job, next)) return hasMoved(engine, at) || doNext(engine, job, next)
-  if (thinks !== null) thinkOn(underWay, followed, thinks, job)
+  if (thinks !== null) thinkOn(engine, thinks, job)
   return hasMoved(engine, at)
+}
+
+/** What is begun before a call counts in its budget, also if the log has nothing more of it, since its process died. */
+function beginBefore({ underWay }: Engine, job: Job, last: AgentCall): void {
+  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  for (const work of decided.kind === 'work' ? decided.work : []) {
+    if (work.kind !== 'think') continue
+    if (work.call === last) return
+    beginThinking(underWay, work.call, job)
+  }
 }
 
 /** Stops what a job has under way. A request that was cut off is an entry, what else is aborted leaves none. */

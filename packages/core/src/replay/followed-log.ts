@@ -2,7 +2,7 @@
 import type { Entry, Writable } from '@witan/protocol/entries'
 import { perEpoch } from '../job/writer.ts'
 import { firstDifference } from './difference.ts'
-import type { Written } from './folds.ts'
+import type { FoldPlace } from './folds.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */
 export interface Difference {
@@ -36,11 +36,15 @@ export interface FollowedLog {
   /** The runs that the runtime itself began, to report ended tasks. */
   readonly followUps: ReadonlySet<string>
   /** Which fold wrote each entry, by its index. */
-  readonly written: readonly Written[]
+  readonly written: readonly FoldPlace[]
 }
 
 /** A log whose first `copied` entries stand already. */
-export function createFollowedLog(entries: readonly Entry[], copied: number, written: readonly Written[]): FollowedLog {
+export function createFollowedLog(
+  entries: readonly Entry[],
+  copied: number,
+  written: readonly FoldPlace[],
+): FollowedLog {
   const byJob = new Map<string, Track>()
   const byCall = new Map<string, Track>()
   for (const [index, entry] of entries.entries()) {

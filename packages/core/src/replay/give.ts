@@ -1,6 +1,6 @@
 /** Ends requests and tools that are under way with what the log has of them. */
 import type { ErrorCode, UsageCounters } from '@witan/protocol'
-import type { Entry, NoticeBody, RemoteAnswer, RequiredBody } from '@witan/protocol/entries'
+import type { Entry, RemoteAnswer, RequiredBody } from '@witan/protocol/entries'
 import { TimeUp } from '../job/abort.ts'
 import { recordArtifact, recordRead } from '../job/call-artifacts.ts'
 import type { Job } from '../job/job.ts'
@@ -12,7 +12,7 @@ import { mayAct } from '../run/decide.ts'
 import { failed, type ModelSpending, type PendingOutcome, result, type ResultOutcome } from '../tool/outcome.ts'
 import type { Engine } from './engine.ts'
 import { ahead, aheadOfCall, aheadOfJob } from './followed-log.ts'
-import { isClosing } from './lookahead.ts'
+import { isClosing, isNotMade } from './lookahead.ts'
 import { childOf, failureOf, interruptionsOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
 import { endThinking, forgetTool, requestOf, startTool } from './under-way.ts'
 
@@ -30,8 +30,8 @@ export function give(engine: Engine, job: Job, entry: Entry): boolean {
     return true
   }
   if (request !== null && body.code === 'USAGE_INCOMPLETE') return giveReplyBehind(engine, request)
-  const isSpending = body.code === 'USAGE_INCOMPLETE' && giveSpending(engine, entry)
-  return isSpending || giveNoticed(engine, job, entry)
+  if (body.code !== 'USAGE_INCOMPLETE') return giveNoticed(engine, job, entry)
+  return giveRefused(engine, job, entry) || giveSpending(engine, entry) || giveNoticed(engine, job, entry)
 }
 
 type ModelEnd = Entry & { readonly kind: 'model' }
@@ -72,7 +72,8 @@ function summaryText(entries: Iterable<Entry>, prefix: string): string {
  * What a tool spent on models of its own stands before its end, and before that a note if a request of it was lost. A tool that was cut off has
  * such a note alone.
  */
-function giveSpending({ underWay, followed }: Engine, { job, type, place, body }: Asking): boolean {
+function giveSpending(engine: Engine, { job, type, place, body }: Asking): boolean {
+  const { underWay, followed } = engine
   const asking = [...underWay.tools.values()].filter((run) => isAsking(run, job, place.call))
   const spent: ModelSpending[] = []
   for (const entry of asking.length === 0 ? [] : aheadOfJob(followed, job)) {
@@ -83,8 +84,8 @@ function giveSpending({ underWay, followed }: Engine, { job, type, place, body }
     if (type === 'error' && body.code === 'MODEL_CALL_LOST') run.controller.abort(new TimeUp())
     const outcome = outcomeOf(entry, spent)
     noteLoss(run, type)
+    if (type === 'end') return over(engine, run, outcome)
     endModelCalls(run, outcome)
-    if (type === 'end') over(underWay, run, outcome)
     return true
   }
   const [cut] = asking
@@ -109,9 +110,13 @@ function noteLoss({ modelCall }: ToolRun, type: Entry['type']): void {
   else if (type === 'notice') modelCall.isLost = true
 }
 
-function over(underWay: Engine['underWay'], run: ToolRun, outcome: ResultOutcome | PendingOutcome): void {
+/** Ends a tool. False if an entry does not say what it came to. */
+function over({ underWay }: Engine, run: ToolRun, outcome: ResultOutcome | PendingOutcome | null): boolean {
+  if (outcome === null) return false
+  endModelCalls(run, outcome)
   forgetTool(underWay, run)
   endTool(run, outcome)
+  return true
 }
 
 type ToolOver = Entry & { readonly kind: 'tool'; readonly type: 'end' | 'error' }
@@ -120,32 +125,39 @@ function isToolOver(entry: Entry): entry is ToolOver {
   return entry.kind === 'tool' && entry.type !== 'start'
 }
 
-/** What a call on another server says in a notice stands before how it ended. */
-function giveNoticed(
-  engine: Engine,
-  job: Job,
-  { place: { call }, body }: Entry & { readonly type: 'notice' },
-): boolean {
+type Notice = Entry & { readonly type: 'notice' }
+
+/** Before the end of a tool that is not made stands a note of what an earlier owner had asked for it. */
+function giveRefused(engine: Engine, job: Job, { place: { call } }: Notice): boolean {
   const [, end] = aheadOfJob(engine.followed, job.identity.id)
-  const isEnd =
-    end?.place.call === call && (end.type === 'checkpoint' || (end.type === 'error' && end.kind === 'agent'))
-  return isEnd && giveTool(engine, job, end, body)
+  return end?.place.parentCall === call && isNotMade(end) && toolOf(engine, job, end) === 'over'
 }
 
-/** A tool begins where the log has the first that comes of it. */
-function giveTool(engine: Engine, job: Job, entry: Entry, notice?: NoticeBody): boolean {
-  const { underWay, followed } = engine
-  const id = (entry.type === 'start' && entry.kind === 'agent' ? entry.place.parentCall : entry.place.call) ?? ''
+/** What a call on another server says in a notice stands before how it ended. */
+function giveNoticed(engine: Engine, job: Job, { place: { call }, body }: Notice): boolean {
+  const [, end] = aheadOfJob(engine.followed, job.identity.id)
+  if (end === undefined) return false
+  if (end.place.call !== call || (end.type !== 'checkpoint' && (end.type !== 'error' || end.kind !== 'agent')))
+    return false
+  const run = toolOf(engine, job, end)
+  const outcome = toolOutcome(engine.followed, end)
+  if (run === null || run === 'over' || outcome?.kind !== 'result') return run === 'over'
+  return over(engine, run, { ...outcome, notice: body })
+}
+
+/** The tool of an entry, which begins where the log has the first that comes of it. Null if there is none; `over` if it could not run. */
+function toolOf({ underWay }: Engine, job: Job, { type, kind, place }: Entry): ToolRun | 'over' | null {
+  const id = (type === 'start' && kind === 'agent' ? place.parentCall : place.call) ?? ''
   const toolCall = job.run.toolCalls.get(id)
   const known = underWay.tools.get(id)
-  if (toolCall === undefined || (known === undefined && !mayAct(toolCall, job.busy))) return false
-  const run = known ?? startTool(underWay, followed, toolCall, job)
-  if (run === null || recordMeanwhile(engine, run, entry)) return true
-  const outcome = toolOutcome(followed, entry)
-  if (outcome === null) return false
-  endModelCalls(run, outcome)
-  over(underWay, run, notice === undefined || outcome.kind === 'pending' ? outcome : { ...outcome, notice })
-  return true
+  if (toolCall === undefined || (known === undefined && !mayAct(toolCall, job.busy))) return null
+  return known ?? startTool(underWay, toolCall, job) ?? 'over'
+}
+
+function giveTool(engine: Engine, job: Job, entry: Entry): boolean {
+  const run = toolOf(engine, job, entry)
+  if (run === null || run === 'over' || recordMeanwhile(engine, run, entry)) return run !== null
+  return over(engine, run, toolOutcome(engine.followed, entry))
 }
 
 /** Records what a tool leaves in the log before it ends. False if an entry is no such thing. */

@@ -62,6 +62,11 @@ export function nextOfCall(followed: FollowedLog, call: string): Entry | null {
   return null
 }
 
+/** Whether an entry is the error of a tool call that is not made. */
+export function isNotMade({ type, kind, body }: Entry): boolean {
+  return type === 'error' && kind === 'tool' && (body.code === 'BUDGET_EXCEEDED' || body.code === 'OUTCOME_UNKNOWN')
+}
+
 /** Whether an entry is what the adapter of a model says of a call that is under way. */
 export function isOfModel({ type, body }: Entry): boolean {
   return type === 'notice' && (body.code === 'USAGE_INCOMPLETE' || toldCodes.has(body.code))
@@ -105,20 +110,6 @@ export function isLostAhead(followed: FollowedLog, call: string): boolean {
     if (type === 'notice' && body.code === 'USAGE_INCOMPLETE') return true
     if (type === 'end' && kind === 'model' && body.purpose !== 'progress') return false
     if (kind === 'agent' && type !== 'start') return false
-  }
-  return false
-}
-
-/** Whether the log notes that a tool, of the agent's call `owner`, had asked a model in vain when its job cut it off. */
-export function isCutWhileAsking(
-  followed: FollowedLog,
-  { call, owner }: { readonly call: string; readonly owner: string },
-): boolean {
-  const [end] = [...aheadOfCall(followed, call)].filter(({ kind, type }) => kind === 'tool' && type !== 'start')
-  if (end === undefined || !isClosing(end, end.job)) return false
-  for (const { seq, epoch, type, body } of aheadOfCall(followed, owner)) {
-    if (seq > end.seq) return false
-    if (type === 'notice' && body.code === 'USAGE_INCOMPLETE' && epoch === end.epoch) return true
   }
   return false
 }

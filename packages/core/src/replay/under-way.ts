@@ -4,7 +4,7 @@ import type { Job } from '../job/job.ts'
 import { beginTool, reserve, type ToolRun } from '../run/act.ts'
 import { endRequest, firstStep, type Outcome, type Request, takeStep, type Thinking } from '../run/thinking.ts'
 import type { FollowedLog } from './followed-log.ts'
-import { isCutWhileAsking, isLostAhead } from './lookahead.ts'
+import { isLostAhead } from './lookahead.ts'
 
 /** The thinking of an agent's call: its request under way, or the step that comes next. */
 interface FollowedThinking {
@@ -24,20 +24,31 @@ export function requestOf({ thinkings }: UnderWay, call: string): Request | null
   return next === undefined || typeof next === 'string' ? null : next
 }
 
-/** Takes the next step of a call's thinking, which may be its first: its history is cut, or its model is asked. */
-export function thinkOn({ thinkings }: UnderWay, followed: FollowedLog, call: AgentCall, job: Job): void {
+/** A call begins to think. Its first step is to come. */
+export function beginThinking({ thinkings }: UnderWay, call: AgentCall, job: Job): FollowedThinking {
   const id = call.place.call
-  const known = thinkings.get(id)
-  const thinking = known?.thinking ?? { call, job, signal: begun(job, id).signal, refused: null }
-  const step = known?.next ?? firstStep(thinking)
-  if (typeof step !== 'string') return
-  const next = takeStep(thinking, step)
-  if (next === null) thinkings.delete(id)
-  else thinkings.set(id, { thinking, next })
-  if (next !== null && typeof next !== 'string') {
-    next.isAsking = isLostAhead(followed, id)
-    next.isLost = next.isAsking
-  }
+  const thinking = { call, job, signal: begun(job, id).signal, refused: null }
+  const known = { thinking, next: firstStep(thinking) }
+  thinkings.set(id, known)
+  return known
+}
+
+/** Takes the next step of a call's thinking, which may be its first: its history is cut, or its model is asked. */
+export function thinkOn({ underWay, followed }: Following, call: AgentCall, job: Job): void {
+  const id = call.place.call
+  const known = underWay.thinkings.get(id) ?? beginThinking(underWay, call, job)
+  if (typeof known.next !== 'string') return
+  const next = takeStep(known.thinking, known.next)
+  if (next === null) underWay.thinkings.delete(id)
+  else known.next = next
+  if (next === null || typeof next === 'string') return
+  next.isAsking = isLostAhead(followed, id)
+  next.isLost = next.isAsking
+}
+
+interface Following {
+  readonly underWay: UnderWay
+  readonly followed: FollowedLog
 }
 
 /** Ends the request of a call. What it had asked for is over, or its thinking goes on. */
@@ -51,16 +62,13 @@ export function endThinking({ thinkings }: UnderWay, call: string, outcome: Outc
 }
 
 /** Begins a tool. Null if it cannot run: then its outcome is recorded. */
-export function startTool({ tools }: UnderWay, followed: FollowedLog, toolCall: ToolCall, job: Job): ToolRun | null {
+export function startTool({ tools }: UnderWay, toolCall: ToolCall, job: Job): ToolRun | null {
   const id = toolCall.place?.call ?? ''
   const run = beginTool(toolCall, job, begun(job, id))
   if (run === null || !reserve(run)) {
     job.busy.delete(id)
     return null
   }
-  const { modelCall } = run
-  if (modelCall !== null)
-    modelCall.isAsking = isCutWhileAsking(followed, { call: id, owner: modelCall.call.place.call })
   tools.set(id, run)
   return run
 }

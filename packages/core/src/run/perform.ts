@@ -49,7 +49,7 @@ export function recordWork(work: Work, job: Job): boolean {
 }
 
 /** Starts a model call or a tool. Other work is none to start. */
-export function startWork(work: Work, job: Job): void {
+function startWork(work: Work, job: Job): void {
   if (work.kind !== 'think' && work.kind !== 'act') return
   const id = work.kind === 'think' ? work.call.place.call : work.id
   const controller = new AbortController()

@@ -1,5 +1,5 @@
 /** The steps of an agent's thinking. Each records at once, and returns what comes next: a request to the model, another step, or nothing. */
-import { type AgentCall } from '../conversation/state.ts'
+import type { AgentCall } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'

@@ -43,6 +43,8 @@ export interface BareJob {
   apply(content: EntryContent): void
   /** A reply of the root's model with these calls. */
   reply(text: string, ...calls: readonly (readonly [name: string, args: unknown])[]): void
+  /** The job of a further run, once the one before has ended. */
+  runOf(text: string): Job
   /** Another owner of the same job. */
   next(attempts: number): Job
 }
@@ -78,11 +80,17 @@ export async function bareJob(agents: readonly BareAgent[]): Promise<BareJob> {
     agents: (id, revision) => parts.registry.revision(database, id, revision),
   })
   const pinned = parts.env.pin(database, 'a') as PinnedAgent
-  const begin = { pinned, message: 'go', hidden: false, originRunId: null, toolMode: null, principal: localPrincipal }
-  const begun = runEntries({ env: parts.env, state }, { ...begin, messages: [{ author: 'user', text: 'go' }] })
-  for (const entry of begun.entries) log.sync.apply(entry)
-  const identity = { id: begun.place.call, epoch: 1 }
-  const job = new Job(parts.env, log, { ...identity, attempts: 1 })
+  const begin = { pinned, hidden: false, originRunId: null, toolMode: null, principal: localPrincipal }
+  const runOf = (text: string) => {
+    const begun = runEntries(
+      { env: parts.env, state },
+      { ...begin, message: text, messages: [{ author: 'user', text }] },
+    )
+    for (const entry of begun.entries) log.sync.apply(entry)
+    return new Job(parts.env, log, { id: begun.place.call, epoch: 1, attempts: 1 })
+  }
+  const job = runOf('go')
+  const { identity } = job
   let [looked, replies, number] = [0, 0, 100]
   const apply = (content: EntryContent) => {
     number += 1
@@ -117,6 +125,7 @@ export async function bareJob(agents: readonly BareAgent[]): Promise<BareJob> {
         >['body'],
       })
     },
+    runOf,
     next: (attempts) => new Job(parts.env, log, { id: identity.id, epoch: 2, attempts }),
   }
 }
