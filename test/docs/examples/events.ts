@@ -1,11 +1,12 @@
 /** Following a conversation: stored events, then live ones with the words as they come. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createRuntime, defineAgent } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 
 const guide = defineAgent({
   id: 'guide',
   instructions: 'Be short.',
-  model: scriptedModel(() => ({ deltas: ['Turn ', 'left.'] })),
+  model: scriptedModel(() => ({ delayMs: 50, deltas: ['Turn ', 'left.'] }), { sleep: (ms) => sleep(ms) }),
 })
 const runtime = createRuntime({ agents: [guide] })
 const { id } = await runtime.start({ agent: 'guide', id: 'chats/1' })

@@ -1,4 +1,5 @@
 /** What a model reasons, shown: live as deltas of its own kind, later in the document in full detail, never in the text. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createRuntime, defineAgent } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 
@@ -6,7 +7,9 @@ const guide = defineAgent({
   id: 'guide',
   instructions: 'Be short.',
   showReasoning: true,
-  model: scriptedModel(() => ({ reasoning: ['The bridge ', 'is closed.'], deltas: ['Turn ', 'left.'] })),
+  model: scriptedModel(() => ({ delayMs: 50, reasoning: ['The bridge ', 'is closed.'], deltas: ['Turn ', 'left.'] }), {
+    sleep,
+  }),
 })
 const runtime = createRuntime({ agents: [guide] })
 const { id } = await runtime.start({ agent: 'guide', id: 'chats/1' })

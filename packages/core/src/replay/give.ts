@@ -1,6 +1,6 @@
 /** Ends requests and tools that are under way with what the log has of them. */
 import type { ErrorCode, UsageCounters } from '@witan/protocol'
-import type { Entry, RemoteAnswer, RequiredBody } from '@witan/protocol/entries'
+import type { CheckpointBody, Entry, ErrorBody, RequiredBody } from '@witan/protocol/entries'
 import { TimeUp } from '../job/abort.ts'
 import { recordArtifact, recordRead } from '../job/call-artifacts.ts'
 import type { Job } from '../job/job.ts'
@@ -168,7 +168,7 @@ function recordMeanwhile({ contents }: Engine, { toolCall, job }: ToolRun, { typ
     if (bytes !== undefined) recordArtifact({ toolCall, job }, { name, mediaType, bytes, digest })
     return true
   }
-  if (type !== 'checkpoint' || body.answered !== undefined) return false
+  if (type !== 'checkpoint' || isEndOfBody(body)) return false
   const { note, read, spent } = body
   if (read !== undefined) recordRead({ toolCall, job }, read)
   else
@@ -180,10 +180,30 @@ function recordMeanwhile({ contents }: Engine, { toolCall, job }: ToolRun, { typ
 function toolOutcome(followed: Engine['followed'], entry: Entry): ResultOutcome | PendingOutcome | null {
   if (isToolOver(entry)) return outcomeOf(entry, [])
   const { type, kind, body } = entry
-  if (type === 'error' && kind === 'agent') return failed(body.code as ErrorCode, body.detail)
+  if (type === 'error' && kind === 'agent') return failureOfBody(followed, entry)
   if (type === 'start' && kind === 'agent') return childOf(body)
-  if (type === 'checkpoint') return { ...result(null), answered: body.answered as RemoteAnswer }
+  if (type === 'checkpoint') return outcomeOfBody(body)
   return type.endsWith('_required') ? interruptionsOf(askedTogether(ahead(followed), entry)) : null
+}
+
+/** Whether a checkpoint ends the body of a call: with an answer, or because all is met which an agent demands. */
+function isEndOfBody({ answered, met }: CheckpointBody): boolean {
+  return answered !== undefined || met !== undefined
+}
+
+function outcomeOfBody({ answered }: CheckpointBody): ResultOutcome {
+  return answered === undefined ? result(null) : { ...result(null), answered }
+}
+
+/** How the body of a call failed. One that had control of its job ended with it, and says why there. */
+function failureOfBody(
+  followed: Engine['followed'],
+  { job, body }: Entry & { readonly body: ErrorBody },
+): ResultOutcome {
+  if (body.code !== 'RUN_CANCELLED') return failed(body.code as ErrorCode, body.detail)
+  for (const { type, kind, place, body: end } of aheadOfJob(followed, job))
+    if (type === 'error' && kind === 'agent' && place.call === job) return failed(end.code as ErrorCode, end.detail)
+  return failed(body.code, body.detail)
 }
 
 /** The interruptions that one tool call opened together. */
