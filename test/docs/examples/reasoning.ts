@@ -8,7 +8,7 @@ const guide = defineAgent({
   instructions: 'Be short.',
   showReasoning: true,
   model: scriptedModel(() => ({ delayMs: 50, reasoning: ['The bridge ', 'is closed.'], deltas: ['Turn ', 'left.'] }), {
-    sleep,
+    sleep: (ms) => sleep(ms),
   }),
 })
 const runtime = createRuntime({ agents: [guide] })
