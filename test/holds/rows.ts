@@ -3,6 +3,7 @@ import { appends } from './rows/appends.ts'
 import { audits } from './rows/audits.ts'
 import { calls } from './rows/calls.ts'
 import { definitions } from './rows/definitions.ts'
+import { evidences } from './rows/evidence.ts'
 import { failures } from './rows/failures.ts'
 import { importing } from './rows/imports.ts'
 import { pages } from './rows/pages.ts'
@@ -21,6 +22,7 @@ export const rows: readonly Row[] = [
   ...failures,
   ...servers,
   ...calls,
+  ...evidences,
   ...definitions,
   ...pages,
   ...importing,

@@ -246,6 +246,16 @@ describe('evidence', () => {
     await runtime.close()
   })
 
+  test('[Mb09] up to 64 KiB are taken, whatever they consist of', async () => {
+    const { check, runtime } = await checks()
+    const filling = { numbers: Array(7_500).fill(0), nothing: Array(3_000).fill([]), texts: Array(5_000).fill('') }
+    for (const [what, extra] of Object.entries(filling)) {
+      const evidence = ['a', 'b', 'c', 'd'].map((assurance) => signed({ extra, assurance, id: what }))
+      assert.equal((await check({ evidence, credentials: undefined }, terms)).proven.length, 4, what)
+    }
+    await runtime.close()
+  })
+
   test('[Mb09] more than is taken is dropped unread', async () => {
     const { check, asked, runtime } = await checks()
     const deep = JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`)
