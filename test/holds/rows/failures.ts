@@ -49,6 +49,8 @@ const failing: Script = () => {
 }
 
 const talking: Script = () => ({ text: escaped(96_000) })
+const report = 'A line of a report.\n'.repeat(49_000)
+const reporting: Script = () => ({ text: report })
 
 /** A runtime with the agent `leaf`, whose model says this, and more agents. */
 function beside(says: Script, more: RuntimeOptions = {}): RuntimeOptions {
@@ -103,6 +105,7 @@ const stages: Readonly<Record<string, Stage>> = {
   ),
   'a parallel of 60 steps whose model fails with 18,000 escaped characters': panel(failing),
   'a parallel of 60 steps whose model says 96,000 escaped characters': panel(talking),
+  'a parallel of 60 steps whose model says 0.98 million characters': panel(reporting),
 }
 
 const leaf = { model: 'play/leaf', instructions: 'You help.', ...hidden }

@@ -2,6 +2,7 @@
 import type { AgentEndBody, AgentStartBody, AnswerTerms, CallPlace, Entry, ErrorBody } from '@witan/protocol/entries'
 import { plainDetail, withoutProviderWords } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
+import { cutTogether } from '../parameter/scrub.ts'
 import { contentOf } from './said.ts'
 
 /**
@@ -55,7 +56,7 @@ export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered |
   const failure = failureOf(body)
   const last = 'code' in body ? '' : body.text
   const isWhole = gathered?.terms.collect === 'all' && gathered.texts.length > 0
-  const text = isWhole ? gathered.texts.join('\n') : last
+  const text = isWhole ? cutTogether(gathered.texts).join('\n') : last
   if (gathered?.terms.form === 'textAndError')
     return withErrors(text, failure === null ? gathered.errors : [...gathered.errors, failure])
   if (failure !== null) return { error: failure }
@@ -110,7 +111,7 @@ export function isTextAndError(answer: unknown): answer is TextAndError {
 }
 
 function withErrors(text: string, errors: readonly string[]): TextAndError {
-  return errors.length === 0 ? { text } : { text, error: [...new Set(errors)].join('\n') }
+  return errors.length === 0 ? { text } : { text, error: cutTogether([...new Set(errors)]).join('\n') }
 }
 
 /** The result of a call that starts a task: exactly what the calling model reads until the task has ended [F21]. */

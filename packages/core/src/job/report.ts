@@ -2,6 +2,7 @@
 import type { CallPlace, Entry, EntryContent, MessageBody, Writable } from '@witan/protocol/entries'
 import { attributed } from '../model/attribution.ts'
 import { isSamePrincipal, shownCaller } from '../identity/principal.ts'
+import { cutTogether } from '../parameter/scrub.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { contentOf } from '../conversation/said.ts'
 import { type ConversationState, liveJob } from '../conversation/state.ts'
@@ -109,19 +110,22 @@ function textOf(state: ConversationState, tasks: readonly EndedTask[], form: key
   const runs = [...new Set(tasks.map(({ place }) => place.run))]
   const ends = runs.flatMap((run) => state.badEnds.get(run) ?? [])
   const lines = ends.map((end) => attributed('witan', state.rootAgent, `The run that started this ${end[form]}`))
-  return [...lines, ...tasks.map((task) => linesOf(task, state.rootAgent, form))].join('\n\n')
+  return [...lines, ...linesOf(tasks, state.rootAgent, form)].join('\n\n')
 }
 
-function linesOf({ place, status, answer }: EndedTask, to: string, form: keyof TaskAnswer): string {
-  const how = status === 'completed' ? 'is completed' : 'failed'
-  return attributed(place.author, to, `Task ${place.call} ${how}: ${contentOf(answer[form])}`)
+function linesOf(tasks: readonly EndedTask[], to: string, form: keyof TaskAnswer): readonly string[] {
+  const answers = cutTogether(tasks.map(({ answer }) => contentOf(answer[form])))
+  return tasks.map(({ place, status }, at) => {
+    const how = status === 'completed' ? 'is completed' : 'failed'
+    return attributed(place.author, to, `Task ${place.call} ${how}: ${answers[at]}`)
+  })
 }
 
 function messageFrom(
   job: Job,
   of: { readonly tasks: readonly EndedTask[]; readonly to: CallPlace; readonly job: string; readonly appendNo: number },
 ): Entry {
-  const body = reportOf(of.tasks, (form) => of.tasks.map((task) => linesOf(task, of.to.author, form)).join('\n\n'))
+  const body = reportOf(of.tasks, (form) => linesOf(of.tasks, of.to.author, form).join('\n\n'))
   const content: EntryContent = { type: 'message', kind: null, body }
   const place = { ...of.to, author: 'witan' }
   const { job: id, appendNo } = of

@@ -152,6 +152,26 @@ export function cutOpen(text: string, most: number): string {
   return `${kept} [cut: ${kept.length} of more than ${kept.length} characters]`
 }
 
+/** The most characters of texts that are joined for a reader: as many as one reply of a model may have. */
+const mostJoinedCharacters = 1_000_000
+
+/** Texts that are read together, such as the answers of several steps: if they are too long in all, the longest are cut, to one length, as results are. */
+export function cutTogether(texts: readonly string[]): readonly string[] {
+  const most = commonLength(texts.map(({ length }) => length))
+  return texts.map((text) => cutTo(text, most))
+}
+
+/** The length to which the longest of several are cut, so that all together are not too long; the others stay whole. */
+export function commonLength(lengths: readonly number[]): number {
+  let room = mostJoinedCharacters
+  for (const [at, length] of lengths.toSorted((one, other) => one - other).entries()) {
+    const share = Math.floor(room / (lengths.length - at))
+    if (length > share) return share
+    room -= length
+  }
+  return Number.POSITIVE_INFINITY
+}
+
 /** The most characters of an error text. A longer one would be read again with each step of its run. */
 const mostErrorCharacters = 16_000
 

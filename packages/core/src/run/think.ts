@@ -1,6 +1,6 @@
 /** Thinking: asks the model of one agent, within its budget, until its reply is in the log. The steps between are in `thinking.ts`. */
 import { faultPoint } from '../identity/fault-point.ts'
-import { isWorkSpent, nextTurn } from '../identity/turn.ts'
+import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { prepareAnswer, prepareView } from '../conversation/view-ahead.ts'
 import { ModelCallError, type ModelNote, type ModelReply } from '../model/model.ts'
@@ -50,6 +50,9 @@ async function prepared(thinking: Thinking, step: 'cut' | 'answer'): Promise<Nex
   return next
 }
 
+/** To record a long reply and to read it again takes about 1 ms for a million characters. */
+const charactersOfUnit = 100
+
 /** Waits for the end of a request, and records it. */
 async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
   const { call, job, signal } = thinking
@@ -61,7 +64,8 @@ async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
   } catch (failure) {
     outcome = { failure: failure ?? new Error('unknown trouble') }
   }
-  if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long to check
+  if ('reply' in outcome) countWork(outcome.reply.text.length / charactersOfUnit)
+  if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long
   const answer = 'reply' in outcome ? prepareAnswer(call, outcome.reply.text) : null
   if (answer !== null) keepAnswer(call, job, await answer)
   while (job.log.proposals.pending !== null) await job.log.proposals.pending

@@ -1,7 +1,9 @@
 /** A parallel: all agents at once. It gives every answer, and fails only if every agent failed [Kb12]. */
 import { quotesProvider, type Workflow } from '@witan/protocol/entries'
+import { jsonLength } from '../../identity/json-length.ts'
 import { markForeign } from '../../model/attribution.ts'
-import { answer, isAnswered, left, type Next, type WorkflowStep, start } from './workflow-step.ts'
+import { commonLength, cutTogether } from '../../parameter/scrub.ts'
+import { answer, isAnswered, left, type Next, type StepEnd, type WorkflowStep, start } from './workflow-step.ts'
 
 /** What a parallel does next. */
 export function parallel({ agents }: Workflow, steps: readonly WorkflowStep[]): Next {
@@ -17,10 +19,10 @@ export function parallel({ agents }: Workflow, steps: readonly WorkflowStep[]): 
     return answer(beside === exit.end ? beside : { ...beside, isFallback: true })
   }
   if (!listed.some(isAnswered)) return allFailed(listed)
-  const text = listed.map(blockOf).join('\n\n')
+  const items = itemsOf(listed)
   return answer({
-    text,
-    output: listed.map(itemOf),
+    text: items.map((item, at) => blockOf(item, listed[at]?.end ?? null)).join('\n\n'),
+    output: items,
     hasSchema: false,
     isAttributed: true,
     exits: false,
@@ -35,12 +37,27 @@ function allFailed(steps: readonly WorkflowStep[]): Next {
   return { kind: 'fail', error: `every agent failed: ${errors.join('; ')}`, code }
 }
 
-function blockOf({ agent, end }: WorkflowStep): string {
-  if (end === null || 'error' in end) return `[from @${agent}] error: ${markForeign(end?.error ?? '')}`
-  return `[from @${agent}] ${end.isAttributed ? end.text : markForeign(end.text)}`
+interface Item {
+  readonly agent: string
+  readonly text: string
+  readonly output: unknown
+  readonly error: string | null
 }
 
-function itemOf({ agent, end }: WorkflowStep) {
-  if (end === null || 'error' in end) return { agent, text: '', output: null, error: end?.error ?? '' }
-  return { agent, text: end.text, output: end.output, error: null }
+/** Each answer or error. The longest texts are cut if they are too long in all; an output that would have to be cut is null. */
+function itemsOf(steps: readonly WorkflowStep[]): readonly Item[] {
+  const texts = cutTogether(steps.map(({ end }) => (end === null ? '' : 'text' in end ? end.text : end.error)))
+  const lengths = steps.map((step) => (isAnswered(step) ? jsonLength(step.end.output) : 0))
+  const most = commonLength(lengths)
+  return steps.map((step, at): Item => {
+    const text = texts[at] ?? ''
+    if (!isAnswered(step)) return { agent: step.agent, text: '', output: null, error: text }
+    const isShort = (lengths[at] ?? 0) <= most
+    return { agent: step.agent, text, output: isShort ? step.end.output : null, error: null }
+  })
+}
+
+function blockOf({ agent, text, error }: Item, end: StepEnd | null): string {
+  if (error !== null) return `[from @${agent}] error: ${markForeign(error)}`
+  return `[from @${agent}] ${end !== null && 'text' in end && end.isAttributed ? text : markForeign(text)}`
 }

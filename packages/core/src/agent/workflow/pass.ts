@@ -2,17 +2,23 @@
 import { stepsOf } from '@witan/protocol/edges'
 import type { Workflow } from '@witan/protocol/entries'
 import { attributed, jsonForModel, markForeign } from '../../model/attribution.ts'
+import { cutTogether } from '../../parameter/scrub.ts'
 import { workflowKindOf } from './next.ts'
 import { type AnsweredStep, isAnswered, type WorkflowStep, type StepPlace } from './workflow-step.ts'
 
-/** The message to a step: the input, and below it earlier answers, each with its speaker. Blocks are joined by an empty line. */
+/** The message to a step: the input, and below it earlier answers, each with its speaker. Blocks are joined by an empty line; the longest answers are cut if they are too long in all. */
 export function messageTo(
   workflow: Workflow,
   { index }: StepPlace,
   { input, steps }: { readonly input: string; readonly steps: readonly WorkflowStep[] },
 ): string {
   const to = stepsOf(workflow)[index]?.agent ?? ''
-  const blocks = passed(workflow, index, steps).map((step) => blockOf(step, to))
+  const earlier = passed(workflow, index, steps)
+  const texts = cutTogether(earlier.map(readOf))
+  const blocks = earlier.map(({ agent, end }, at) => {
+    const text = texts[at] ?? ''
+    return end.isAttributed ? `[from @${agent} to @${to}] ${text}` : attributed(agent, to, text)
+  })
   return [input, ...blocks].join('\n\n')
 }
 
@@ -27,10 +33,8 @@ function passed(workflow: Workflow, index: number, steps: readonly WorkflowStep[
   })
 }
 
-function blockOf({ agent, end }: AnsweredStep, to: string): string {
-  const { text, output, hasSchema, isAttributed } = end
-  if (isAttributed) return `[from @${agent} to @${to}] ${text}`
-  return attributed(agent, to, hasSchema && output !== null ? jsonForModel(output) : text)
+function readOf({ end: { text, output, hasSchema, isAttributed } }: AnsweredStep): string {
+  return !isAttributed && hasSchema && output !== null ? jsonForModel(output) : text
 }
 
 /** Words as a step reads them: what only looks like an attribution is marked, unless the runtime has written them. */

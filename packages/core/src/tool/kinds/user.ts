@@ -3,6 +3,7 @@ import type { AgentData } from '@witan/protocol'
 import { meantBy } from '../../identity/display-name.ts'
 import type { People } from '../../parameter/person.ts'
 import { asksPeople, aliasOrId, isRole, type KnownPerson, knownPeople, roleIn } from '../../parameter/known-people.ts'
+import { cutTogether } from '../../parameter/scrub.ts'
 import { failed, type Outcome, type ResultOutcome, result, pendingOn } from '../outcome.ts'
 import { describeAsking, describeAskingAll } from '../people-list.ts'
 import type { JsonSchema } from '../schema.ts'
@@ -102,13 +103,19 @@ interface Reply {
   readonly error?: string
 }
 
-/** The replies in the order of the list. Who was not asked has left since the run began. */
+/** The replies in the order of the list, the longest cut if they are too long in all. Who was not asked has left since the run began. */
 function repliesOf({ there }: Company, all: readonly CallAnswer[]): readonly Reply[] {
   const answers = new Map<string | null, Answer>()
   for (const one of all) if (one.kind === 'interruption') answers.set(one.asked.addressee, one.answer)
-  return there.map(({ id, handle: user }) => {
+  const texts = cutTogether(
+    there.map(({ id }) => {
+      const answer = answers.get(id)
+      return answer === undefined || 'error' in answer ? '' : String(answer.value)
+    }),
+  )
+  return there.map(({ id, handle: user }, at) => {
     const answer = answers.get(id)
-    if (answer !== undefined && !('error' in answer)) return { user, reply: String(answer.value) }
+    if (answer !== undefined && !('error' in answer)) return { user, reply: texts[at] ?? '' }
     return { user, error: lapses[answer?.lapsed ?? (answer === undefined ? 'left' : 'cancelled')] ?? 'did not answer' }
   })
 }
