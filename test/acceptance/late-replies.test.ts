@@ -16,7 +16,10 @@ import type { Conversation, RunResult } from './support/wire.ts'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const chat = `/api/v1/conversations/${segment('chats/1')}`
 const secret = 'What came later.'
-const prepare = () => ({ auth: { mode: 'keys' }, server: { domain: 'own.example', domains: { 'bots.example': 'shop' } } })
+const prepare = () => ({
+  auth: { mode: 'keys' },
+  server: { domain: 'own.example', domains: { 'bots.example': 'shop' } },
+})
 
 describe('a request that waits for a run', () => {
   let stage: Stage
@@ -70,9 +73,9 @@ describe('a request that waits for a run', () => {
     assert.equal((await isIdle()).body.runs[0]?.status, 'completed')
   })
 
-  test('[D17] answers 401 over A2A, as soon as a stream would end', async () => {
+  test('[D17] answers 401 over A2A, as soon as a stream ends', async () => {
     const hold = createGate()
-    stage.model.script('root', { text: secret, hold })
+    stage.model.on('root', () => ({ text: secret, hold }))
     const asAdmin = { headers: admin }
     const body = { ...agent('root'), address: 'root' }
     await stage.witan.call('PUT', '/api/v1/agents/root', { body, ...asAdmin })
@@ -83,11 +86,18 @@ describe('a request that waits for a run', () => {
     const client = a2aClient(() => stage.witan, '/a2a/root@bots.example', made.body.key)
     const waiting = client.rpc('SendMessage', { message: message('Go on.') })
     await hold.entered
+    const { frames } = await client.stream('SendStreamingMessage', { message: message('And this.') })
+    const streamed = (async () => {
+      let shown = ''
+      for await (const { data } of frames) shown += data
+      return shown
+    })()
     await stage.witan.call('DELETE', `/api/v1/keys/${made.body.keyId}`, asAdmin)
     const late = delay(6_000, null, { ref: false }).then(() => assert.fail('it waits for the run'))
-    const { status, text } = await Promise.race([waiting, late])
+    const [{ status, text }, shown] = await Promise.race([Promise.all([waiting, streamed]), late])
     hold.open()
-    assert.deepEqual([status, text.includes('later')], [401, false])
+    assert.deepEqual([status, text.includes('later'), shown.includes('later')], [401, false, false])
+    assert.equal((await client.rpc('ListTasks')).status, 401)
   })
 
   test('[D17] [R11] shows the run to nobody who has left meanwhile, as a reply or as a stream', async () => {

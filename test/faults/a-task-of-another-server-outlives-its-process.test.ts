@@ -124,6 +124,22 @@ describe('two servers on one PostgreSQL', () => {
       )
       assert.equal((await onB.cancel(late.id)).status.state, 'TASK_STATE_CANCELED')
       assert.equal((await onA.task(late.id)).status.state, 'TASK_STATE_CANCELED')
+      const twice = message('z')
+      const both = await Promise.all([onA.send(twice), onB.send(twice)])
+      assert.equal(both[0].id, both[1].id, 'one message to both at once is one task')
+      const listed = async (client: A2aClient, params: object = {}) => {
+        const { result } = (await client.rpc<{ tasks: { id: string }[]; nextPageToken: string }>('ListTasks', params))
+          .body
+        return result ?? assert.fail('no list')
+      }
+      const all = await listed(onA)
+      assert.deepEqual(
+        all.tasks.map(({ id }) => id),
+        [both[0].id, late.id, asked.id],
+      )
+      assert.deepEqual(await listed(onB), all)
+      const { tasks, nextPageToken: pageToken } = await listed(onA, { pageSize: 2 })
+      assert.deepEqual([...tasks, ...(await listed(onB, { pageSize: 2, pageToken })).tasks], all.tasks)
     } finally {
       await cluster.close()
     }

@@ -27,7 +27,10 @@ function network() {
   }
   const sets = createIssuerKeySets(fetchJson, () => clock.now, limits)
   const keyOf = (host: string) => sets.keyOf({ form: 'jwks', issuer: `https://${host}`, kid: 'k1' })
-  return { clock, asked, keyOf, end: () => ends.splice(0).forEach((one) => one()) }
+  const end = () => {
+    for (const one of ends.splice(0)) one()
+  }
+  return { clock, asked, keyOf, end }
 }
 
 test('[M03] an issuer whose keys are known is asked again, however many others are asked', async () => {
