@@ -6,11 +6,12 @@ import { jsonLength } from '../identity/json-length.ts'
 import { cutTo } from '../parameter/scrub.ts'
 import { expiredEvidence } from '../interruption/fresh-evidence.ts'
 import { policyAnswer } from '../interruption/policy.ts'
+import { checkQuestions } from '../tool/questions.ts'
 import type { ResultOutcome } from '../tool/outcome.ts'
 import type { CallAnswer } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import { canonicalJson } from './canonical.ts'
-import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
+import { fieldOf, isRecord, type JsonRecord, textIn } from './record.ts'
 import type { AskedThere } from './remote-note.ts'
 import { type RemotePart, textOf } from './remote-task.ts'
 import { TooMuchError } from './too-much.ts'
@@ -47,14 +48,13 @@ type Pair = readonly [InterruptionDraft, string | null]
 
 const freeQuestion: Question = { id: 'input', text: '', options: [], multiple: false, freeText: true, required: true }
 
+/** Questions that nobody here could answer, such as one without a way to, are left out with their part: its text is then asked. */
 function questionOf(data: JsonRecord): Pair[] {
-  const questions = recordsIn(data, 'questions')
-    .slice(0, mostAsked)
-    .flatMap((one) => {
-      const read = questionSchema.safeParse(one)
-      return read.success ? [read.data] : []
-    })
-  return questions.length === 0 ? [] : [[{ kind: 'question', questions }, textIn(data, 'id') ?? null]]
+  const read = questionSchema.array().safeParse(fieldOf(data, 'questions'))
+  const checked = checkQuestions({ questions: read.data })
+  if (!checked.ok) return []
+  const questions = checked.arguments['questions'] as Question[]
+  return [[{ kind: 'question', questions }, textIn(data, 'id') ?? null]]
 }
 
 function actionOf(data: JsonRecord): Pair[] {
