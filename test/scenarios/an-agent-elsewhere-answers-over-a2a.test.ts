@@ -14,7 +14,7 @@ import {
   type RequestContext,
   ServerCallContext,
 } from '@a2a-js/sdk/server'
-import { createRemoteCaller, type RemoteServices } from '@witan/core/tooling'
+import { createRemoteCaller } from '@witan/core/tooling'
 import { call, lastUserMessage } from '@witan/core/testing'
 import { createStage, until } from '../support/stage.ts'
 
@@ -141,7 +141,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 }
 
 function staged(isStreaming: boolean) {
-  const services: Omit<RemoteServices, 'abandon'> = {
+  const services: Parameters<typeof createRemoteCaller>[0] = {
     find: async () => ({
       ok: true,
       endpoint: { url, binding: 'JSONRPC', tenant: null, isStreaming, isIdempotent: false },

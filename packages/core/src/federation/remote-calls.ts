@@ -2,17 +2,19 @@
 import { failed, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { AbandonedCall, RemoteCall, RemoteCaller } from '../tool/remote.ts'
 import { readNote } from './remote-note.ts'
-import type { RemoteServices } from './remote-services.ts'
+import { isBusy } from './remote-retries.ts'
+import { type RemoteServices, stopMs } from './remote-services.ts'
 import { talk } from './remote-talk.ts'
-import { requestRemote } from './transport.ts'
+import { requestRemote, UnreachableError } from './transport.ts'
+
+/** What a caller is made from. */
+type Given = Omit<RemoteServices, 'abandon' | 'begun'>
 
 /** Calls the agents that edges lead to. `report` gets what breaks here while a call is stopped. */
-export function createRemoteCaller(
-  given: Omit<RemoteServices, 'abandon'>,
-  report: (error: unknown) => void,
-): RemoteCaller {
-  const abandon = (of: AbandonedCall) => void stop(given, of).catch(report)
-  const services: RemoteServices = { ...given, abandon }
+export function createRemoteCaller(given: Given, report: (error: unknown) => void): RemoteCaller {
+  const begun: RemoteServices['begun'] = new Map()
+  const abandon = (of: AbandonedCall) => void stop({ ...given, begun }, of).catch(report)
+  const services: RemoteServices = { ...given, abandon, begun }
   return {
     abandon,
     sharesBudget: given.sharesBudget,
@@ -28,37 +30,38 @@ export function createRemoteCaller(
   }
 }
 
-/** How long a server is asked to stop a task. */
-const patienceMs = 5_000
+/** Before the second and the third try to stop a task. */
+const pausesMs = [500, 1_500]
 
 /** Tells the other server to stop. It may be gone, or have ended the task: neither changes anything here. */
-async function stop(
-  services: Omit<RemoteServices, 'abandon'>,
-  { database, edge, from, note }: AbandonedCall,
-): Promise<void> {
-  const id = readNote(note)?.task
-  if (id == null) return
+async function stop(services: Omit<RemoteServices, 'abandon'>, of: AbandonedCall): Promise<void> {
+  const { clock, begun } = services
+  const id = readNote(of.note)?.task ?? (await begun.get(of.callId)) ?? null
+  if (id === null) return
   const over = new AbortController()
-  const cancel = services.clock.after(patienceMs, () => over.abort(), { background: true })
-  const { signal } = over
+  const cancel = clock.after(stopMs, () => over.abort(), { background: true })
+  for (const pauseMs of [...pausesMs, null]) {
+    if ((await isAnswered(services, of, { id, signal: over.signal })) || pauseMs === null) break
+    await new Promise<void>((resolve) => clock.after(pauseMs, resolve, { background: true }))
+  }
+  cancel()
+}
+
+/** Asks to stop a task. False if the same may be asked again: it cannot have arrived, or the server is busy. */
+async function isAnswered(
+  services: Omit<RemoteServices, 'abandon'>,
+  { database, edge, from }: AbandonedCall,
+  { id, signal }: { readonly id: string; readonly signal: AbortSignal },
+): Promise<boolean> {
   try {
     const found = await services.find(edge, database, signal)
-    if (!found.ok) return
-    const message = {
-      edge,
-      from,
-      database,
-      caller: null,
-      messageId: services.newId(),
-      isMessage: false,
-      contextId: null,
-    }
-    const { bearer, extensions } = await services.sign(message)
+    if (!found.ok) return found.code !== 'REMOTE_UNREACHABLE'
+    const about = { edge, from, database, caller: null, messageId: services.newId(), isMessage: false, contextId: null }
+    const { bearer, extensions } = await services.sign(about)
     const request = { method: 'cancel' as const, params: { id }, bearer, extensions, signal }
-    for await (const _ of requestRemote(services.fetch, found.endpoint, request)) return
-  } catch {
-    // Nobody waits for it any more.
-  } finally {
-    cancel()
+    for await (const _ of requestRemote(services.fetch, found.endpoint, request)) return true
+    return true
+  } catch (error) {
+    return signal.aborted || !(error instanceof UnreachableError || isBusy(error))
   }
 }

@@ -3,7 +3,7 @@ import { type JsonRecord, textIn } from './record.ts'
 import { budgetLeft } from './remote-budget.ts'
 import { type OpenCall, save } from './remote-open-call.ts'
 import type { Request } from './remote-requests.ts'
-import type { RemoteServices } from './remote-services.ts'
+import { type RemoteServices, stopMs } from './remote-services.ts'
 import { hasEnded, isAsking, takeFrame } from './remote-task.ts'
 import { allowed } from './too-much.ts'
 import { type A2aRequest, isRequestError, requestRemote } from './transport.ts'
@@ -15,15 +15,16 @@ export type Ended = 'settled' | 'words' | 'over' | Error
 const idleMs = 120_000
 
 /** Sends a request and takes what comes back, until all is known or there is more to say. */
-export async function exchange(call: OpenCall, { method, params }: Request): Promise<Ended> {
+export async function exchange(call: OpenCall, { method, params, isMessage }: Request): Promise<Ended> {
   const { of, endpoint, task } = call
   const over = new AbortController()
-  const signal = AbortSignal.any([of.context.signal, over.signal])
+  const { signal } = over
   const hasWords = () => task.id !== null && of.body.words().length > call.note.words
   const leave = of.body.onWords(() => {
     if (hasWords()) over.abort('words')
   })
   const cancel = whenIdle(call, () => over.abort('idle'))
+  const done = whenStopped(call, isMessage && task.id === null, () => over.abort('stopped'))
   try {
     const request = { method, ...(await signed(call, params)), signal }
     for await (const frame of requestRemote(fetchOf(call), endpoint, request)) {
@@ -34,13 +35,40 @@ export async function exchange(call: OpenCall, { method, params }: Request): Pro
     }
     return 'over'
   } catch (error) {
-    if (over.signal.aborted) return over.signal.reason === 'words' ? 'words' : 'over'
     of.context.signal.throwIfAborted()
+    if (signal.aborted) return signal.reason === 'words' ? 'words' : 'over'
     if (isRequestError(error)) return error
     throw error
   } finally {
     leave()
     cancel()
+    done()
+  }
+}
+
+/**
+ * Calls `then` once the call is aborted. A message may have begun a task by then, which must be stopped if its run has ended: its id is waited for.
+ * Returns how to stop that.
+ */
+function whenStopped({ services, of, task }: OpenCall, maybeBegins: boolean, then: () => void): () => void {
+  const { clock, begun } = services
+  const { signal } = of.context
+  const id = Promise.withResolvers<string | null>()
+  let cancel = () => {}
+  const stopped = () => {
+    if (maybeBegins) cancel = clock.after(stopMs, then, { background: true })
+    else then()
+  }
+  if (maybeBegins) begun.set(of.callId, id.promise)
+  if (signal.aborted) then()
+  signal.addEventListener('abort', stopped)
+  return () => {
+    signal.removeEventListener('abort', stopped)
+    cancel()
+    id.resolve(task.id)
+    const forget = () => begun.delete(of.callId)
+    if (signal.aborted) clock.after(stopMs, forget, { background: true })
+    else forget()
   }
 }
 
@@ -96,6 +124,7 @@ async function take(call: OpenCall, frame: JsonRecord): Promise<void> {
   call.heardAt = services.clock.now()
   call.failures = 0
   const shown = takeFrame(task, frame)
+  of.context.signal.throwIfAborted()
   if (shown !== null) of.body.show(shown.text, shown.restart)
   const context = task.contextId ?? call.note.context
   if (task.id !== call.note.task || context !== call.note.context) await save(call, { task: task.id, context })

@@ -83,5 +83,5 @@ export function giveUp(call: OpenCall, words: string): RemoteOutcome {
 export function abandon({ services, of, note, task }: OpenCall): void {
   const known = note.task ?? (hasEnded(task) ? null : task.id)
   const { database } = of.context.caller
-  services.abandon({ database, edge: of.edge, from: of.from, note: { ...note, task: known } })
+  services.abandon({ database, edge: of.edge, from: of.from, callId: of.callId, note: { ...note, task: known } })
 }

@@ -16,12 +16,16 @@ const mostTries = 3
 /** Answers that say that the same request may be taken later. */
 const busy: ReadonlySet<number> = new Set([429, 502, 503])
 
+/** Whether the other server may take the same request later. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof RefusedError && busy.has(error.code)
+}
+
 /** A request failed. A message that may have arrived is sent again only to a server that takes it once. */
 export async function afterFailure(call: OpenCall, request: Request, error: Error): Promise<Next> {
   const { task, note, endpoint, remote } = call
-  const isBusy = error instanceof RefusedError && busy.has(error.code)
   const isLost = error instanceof UnreachableError
-  if (!isBusy && !isLost) {
+  if (!isLost && !isBusy(error)) {
     if (request.method === 'subscribe') return pause(call)
     return isWitanError(error) ? failed(error.code, error.message) : remoteFailed(remote, error.message)
   }
@@ -61,8 +65,10 @@ async function wait({ services, of }: OpenCall, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const cancel = services.clock.after(ms, resolve)
   const leave = of.body.onWords(resolve)
-  signal.addEventListener('abort', () => resolve(), { once: true })
+  const aborted = () => resolve()
+  signal.addEventListener('abort', aborted)
   await promise
+  signal.removeEventListener('abort', aborted)
   cancel()
   leave()
   signal.throwIfAborted()

@@ -36,6 +36,9 @@ interface Credentials {
   readonly extensions: readonly string[]
 }
 
+/** For so long the other server is asked to stop a task, and the id of one that a message may have begun is waited for. */
+export const stopMs = 5_000
+
 /** What calls of other servers need. */
 export interface RemoteServices {
   find(edge: RemoteAgent, database: string, signal: AbortSignal): Promise<FoundRemote>
@@ -46,6 +49,8 @@ export interface RemoteServices {
   passesIssuers(remote: string): boolean
   /** Tells the other server to stop. Never throws. */
   abandon(of: AbandonedCall): void
+  /** Set while a message is under way that may begin a task: the id of that, by call; null if none has come. */
+  readonly begun: Map<string, Promise<string | null>>
   /** An id for a request that carries no message. */
   newId(): string
   readonly fetch: RemoteFetch

@@ -255,7 +255,7 @@ function abandonRemote({ agent, place, toolCalls: [body] }: AgentCall, job: Job)
   const link = linkOfRemote(agent)
   if (link === null || body?.note === undefined) return
   const { env, log } = job
-  env.abandon({ ...link, database: log.state.database, note: body.note })
+  env.abandon({ ...link, database: log.state.database, callId: place.call, note: body.note })
   const remote = remoteOf(link.edge)
   const detail = `${remote} was stopped; what it has cost is not known.`
   record(job, place, { type: 'notice', kind: null, body: { code: 'USAGE_INCOMPLETE', detail, remote } })

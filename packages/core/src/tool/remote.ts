@@ -36,5 +36,6 @@ export interface RemoteCaller {
 /** A call that nobody waits for any more. */
 export interface AbandonedCall extends RemoteLink {
   readonly database: string
+  readonly callId: string
   readonly note: unknown
 }
