@@ -1,6 +1,7 @@
 /** What an agent demands as data: nobody's model is asked for it before that is met, however its call began. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createConversationFold } from '@witan/client'
 import { defineTool, memoryStore, type Store } from '@witan/core'
 import { readReplaySource, replay } from '@witan/core/export'
 import { call, toolResults } from '@witan/core/testing'
@@ -69,7 +70,7 @@ test('[C21] all that an agent demands is asked at once, before its first model c
   const first = await stage.ask('shop', 'go', { id: 'chats/1' })
   assert.deepEqual(
     first.interruptions.map((one) => [one.kind, one.path, one.agent, one.kind === 'policy' && one.issuer]),
-    Array(2).fill(['policy', '', 'shop', 'shop']),
+    Array(2).fill(['policy', 'shop', 'shop', 'shop']),
   )
   assert.deepEqual(
     first.interruptions.map((one) => one.kind === 'policy' && one.policy),
@@ -203,6 +204,20 @@ test('[C21] a demand that is declined or not met in time fails the run in neutra
   assert.equal((await ended(stage, cancelled.runId)).status, 'cancelled')
   assert.equal(stage.requests.length, 0)
   await sound(stage)
+})
+
+test('[C21] the client sees a demand at the call of its agent until it is met', async () => {
+  const stage = stageOf([consent], callers['a sub-agent'] ?? {})
+  const waiting = await stage.ask('root', 'go', { id: 'chats/1' })
+  const fold = createConversationFold()
+  for (const event of await stage.events('chats/1')) fold.take(event)
+  const [open, ...more] = [...fold.view.open.values()]
+  assert.deepEqual([open?.kind, open?.path, open?.agent, more.length], ['policy', 'shop', 'shop', 0])
+  await meet(stage, waiting)
+  await ended(stage, waiting.runId)
+  for (const event of (await stage.events('chats/1')).filter(({ seq }) => (seq ?? 0) > fold.view.lastSeq))
+    fold.take(event)
+  assert.equal(fold.view.open.size, 0)
 })
 
 test('[C21] a model that calls the demand by its name hears that there is no such tool', async () => {

@@ -50,7 +50,7 @@ describe('what comes later', () => {
     assert.equal(stage.seenBy('billing').length, 0)
   })
 
-  test('[E34] no chain between servers comes in by a request', async () => {
+  test('no chain between servers comes in by a request', async () => {
     const { runtime } = createStage({ agents: [{ id: 'root' }], plays: { root: ['x'] } })
     const chain = { hop: 1, max_hops: 1_000_000_000, is_final: false }
     for (const more of [{ agent_chain: chain }, { metadata: { mentionable: { agent_chain: chain } } }])

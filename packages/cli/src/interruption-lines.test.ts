@@ -49,6 +49,13 @@ describe('a condition of a remote agent', () => {
     assert.equal(askedPhrase(condition(policy)), 'payment_required of @shop@b.test: Pay first')
   })
 
+  test('of an own agent reads the same', () => {
+    const open = { ...condition({ kind: 'consent_required', message: 'May we?' }, 'shop'), agent: 'shop', path: 'shop' }
+    assert.deepEqual(shown(open), ['◆ shop has a condition  shop', '  May we?', '  kind  consent_required'])
+    assert.equal(askedPhrase(open), 'consent_required of shop: May we?')
+    assert.equal(askedPlace(open), 'shop')
+  })
+
   test('names the issuer where another address passes it on, and shows an address that is no HTTPS one as a field like any other', () => {
     const lines = shown(condition({ kind: 'x', url: 'javascript:alert(1)', retry_after_seconds: '9' }, '@bank@c.test'))
     assert.deepEqual(lines, [

@@ -29,7 +29,7 @@ export type Question = z.infer<typeof questionSchema>
 
 const base = z.object({
   id: z.string(),
-  /** The agent ids below the root, then the tool: what a handler registers [R26, R27]. */
+  /** The agent ids below the root, then the tool: what a handler registers [R26, R27]. Where the root itself demands, its id. */
   path: z.string(),
   agent: z.string(),
   callId: z.string(),

@@ -35,12 +35,13 @@ function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): 
   const { agent, place: owner, remote } = toolCall.owner
   const seconds = expirySeconds(toolCall, job)
   const asks = isBody(toolCall) ? below : toolCall.name
+  const path = [...owner.agentPath.split('/').slice(1), ...(asks === undefined ? [] : [asks])].join('/')
   const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
   const view = {
     ...prompt,
     ...shownCaller(job.run.principal),
     id: env.ids.interruption(),
-    path: [...owner.agentPath.split('/').slice(1), ...(asks === undefined ? [] : [asks])].join('/'),
+    path: path === '' ? agent.id : path,
     agent: remote ?? agent.id,
     callId: place.call,
     addressee,

@@ -1,4 +1,4 @@
-/** A remote agent's condition: resolved, with data where it asks for some, or declined. */
+/** A condition of a remote agent, or the demand of an own one: resolved, with data where it asks for some, or declined. */
 import type { Interruption } from '@witan/protocol'
 import { type Condition, conditionOf } from '@witan/protocol/condition'
 import { shownText } from '@witan/protocol/shown'
