@@ -179,7 +179,7 @@ describe('demands over three servers', () => {
     const [one, two] = [calling('@one@d.test'), calling('@two@d.test')]
     const task = await one.send(message('go'))
     assert.equal(task.status.state, 'TASK_STATE_INPUT_REQUIRED')
-    const { state } = task.status.message?.parts[0]?.data as { state: string }
+    const { state } = (task.status.message?.parts[0]?.data ?? {}) as { state?: string }
     const resolving = (more: object) =>
       message([{ data: { type: 'policy_resolution' } }], {
         metadata: { mentionable: { policy_resolution: { in_reply_to_state: state } } },
