@@ -2,7 +2,7 @@
 import { defineTool } from '@witan/core'
 import { z } from 'zod'
 import type { Row } from '../support/row.ts'
-import { run, saying, type Stage } from '../support/said.ts'
+import { open, run, saying, type Stage } from '../support/said.ts'
 
 const hidden = 'employees/3'
 
@@ -67,9 +67,32 @@ const replies = Object.entries(pieces).map(
 
 const nearly = pieces['nearly the value, escaped for JSON'] as string
 
+/** Answers that an export looks through for hidden values. */
+const exported: Readonly<Record<string, readonly [says: () => string, agent?: Stage['agent']]>> = {
+  '0.99 million escaped characters': [() => text(nearly)],
+  '40,000 objects': [
+    () => JSON.stringify({ items: Array.from({ length: 40_000 }, (_, id) => ({ id: `${id}` })) }),
+    { outputSchema: { type: 'object' } },
+  ],
+}
+
 /** Rows of texts. */
 export const texts: readonly Row[] = [
   ...replies,
+  ...Object.entries(exported).map(
+    ([what, [says, agent = {}]]): Row => ({
+      name: `an export of a conversation with an answer of ${what} beside three hidden values`,
+      setUp: async (play) => {
+        const values = { key: hidden, user: 'customers/17', token: 'sesame-street' }
+        const stage = hiding({ script: () => ({ text: says() }), agent, options: telling(() => 'ok') }, values)
+        const runtime = await open(play, stage)
+        await (await runtime.start({ agent: 'root', id: 'chats/long', prompt: 'Go.', ...stage.start })).run?.result
+        return async () => {
+          for await (const line of runtime.exportConversation('chats/long')) void line
+        }
+      },
+    }),
+  ),
   {
     name: 'arguments of 0.98 million escaped characters beside a hidden value',
     setUp: (play) => {

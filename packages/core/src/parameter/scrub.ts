@@ -19,6 +19,8 @@ interface Scrub {
   /** The same for a long text, in as many turns of the event loop as it takes. It is known at once after that, until `forget(text)`. */
   remember(text: string): Promise<string>
   forget(text: string): void
+  /** The same in pieces of work. */
+  inPauses(text: string): Pausable<string>
   /** Prepares the search in turns: it takes its time for long values. Otherwise the first text waits for that. */
   prepared(): Promise<unknown>
   /** Whether the first text waits for nothing long. */
@@ -105,6 +107,7 @@ export function scrubberOfValues(values: readonly unknown[]): Scrubber {
       return clean
     },
     forget: (text: string) => void known.delete(text),
+    inPauses: scrubbing,
     inPieces: () => createPieceScrubber(runWithoutPause(preparing()), without),
   }
   const made = Object.assign(scrub, more)

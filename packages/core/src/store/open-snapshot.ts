@@ -39,11 +39,14 @@ function goneError(id: string): WitanError {
 }
 
 /** Other rows made of these. */
-export function mapped<Row, Made>(rows: SnapshotRows<Row>, make: (row: Row) => Made): SnapshotRows<Made> {
+export function mapped<Row, Made>(
+  rows: SnapshotRows<Row>,
+  make: (row: Row) => Made | Promise<Made>,
+): SnapshotRows<Made> {
   return {
     count: rows.count,
     async *[Symbol.asyncIterator]() {
-      for await (const row of rows) yield make(row)
+      for await (const row of rows) yield await make(row)
     },
   }
 }

@@ -32,6 +32,8 @@ const vault = defineTool({
   effect: 'none',
   execute: (_, { parameters }) => ({
     [String(parameters['key'])]: [parameters['key'], encodeURIComponent(String(parameters['key']))],
+    inside: { [String(parameters['key'])]: 1 },
+    long: 'x'.repeat(5_000),
   }),
 })
 

@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AgentData, WitanError } from '@witan/protocol'
 import { agentEdgesOf } from '@witan/protocol/edges'
 import type { Entry } from '@witan/protocol/entries'
-import { scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
+import { jsonLength } from '../../identity/json-length.ts'
+import { type Pausable, runWithoutPause, runWithPauses } from '../../identity/pausable.ts'
+import { type Scrubber, scrubbed, scrubberOfValues } from '../../parameter/scrub.ts'
 import { listed, mapped } from '../../store/open-snapshot.ts'
 import type { ConversationRow, InterruptionRow, OpenSnapshot } from '../../store/store.ts'
 import type { StoredContent } from '../../store/stored-content.ts'
@@ -17,7 +19,7 @@ interface Replaced {
   readonly value: unknown
   readonly pseudonym: string
   /** Takes the value out of a text, in every form that a scrubber knows; null if it is too short to be looked for. */
-  readonly replace: ((text: string) => string) | null
+  readonly replace: ((text: string) => Pausable<string>) | null
 }
 
 type Replacements = readonly Replaced[]
@@ -34,13 +36,14 @@ export async function withPseudonyms(snapshot: OpenSnapshot, agents: readonly Ag
   const bare = { ...snapshot, jobs, interruptions: listed<InterruptionRow>([]) }
   if (all.length === 0) return bare
   for await (const content of snapshot.contents) await refuseHidden(content, all)
-  const parameters = Object.fromEntries(
-    Object.entries(snapshot.row.parameters).map(([name, [value, ...flags]]) => [
-      name,
-      [hidden.has(name) ? exactly(value, all) : clean(value, all), ...flags] as const,
-    ]),
-  ) as ConversationRow['parameters']
-  const entries = mapped(snapshot.entries, (entry) => ({ ...entry, body: cleanBody(entry, all) }) as Entry)
+  const given: Record<string, unknown> = {}
+  for (const [name, [value, ...flags]] of Object.entries(snapshot.row.parameters))
+    given[name] = [await runWithPauses(hidden.has(name) ? exactly(value, all) : clean(value, all)), ...flags]
+  const parameters = given as ConversationRow['parameters']
+  const entries = mapped(
+    snapshot.entries,
+    async (entry) => ({ ...entry, body: await runWithPauses(cleanBody(entry, all)) }) as Entry,
+  )
   return { ...bare, row: { ...snapshot.row, parameters }, entries }
 }
 
@@ -76,9 +79,9 @@ function replacementsOf({ row }: OpenSnapshot, hidden: ReadonlySet<string>): Rep
 /** A character of no language, in the place of marks that stand in the text already. */
 const standIn = '\ue000'
 
-function substituted(text: string, scrub: (text: string) => string, pseudonym: string): string {
+function* substituted(text: string, scrub: NonNullable<Scrubber>, pseudonym: string): Pausable<string> {
   const marked = text.replaceAll(scrubbed, standIn)
-  const without = scrub(marked)
+  const without = yield* scrub.inPauses(marked)
   return without === marked ? text : without.replaceAll(scrubbed, pseudonym).replaceAll(standIn, scrubbed)
 }
 
@@ -86,6 +89,7 @@ function substituted(text: string, scrub: (text: string) => string, pseudonym: s
 async function refuseHidden({ bytes, name }: StoredContent, all: Replacements): Promise<void> {
   const scrub = scrubberOfValues(all.flatMap(({ value, replace }) => (replace === null ? [] : [value])))
   if (scrub === null) return
+  await scrub.prepared()
   for (const encoding of ['utf8', 'latin1'] as const) {
     await nextTurn()
     const text = Buffer.from(bytes).toString(encoding).replaceAll(scrubbed, standIn)
@@ -106,9 +110,9 @@ function holdsHidden(name: string | null): WitanError {
 }
 
 /** A hidden value, or a list of such values. */
-function exactly(value: unknown, all: Replacements): unknown {
-  if (Array.isArray(value)) return value.map((one) => exactly(one, all))
-  return all.find((one) => one.value === value)?.pseudonym ?? clean(value, all)
+function* exactly(value: unknown, all: Replacements): Pausable<unknown> {
+  if (Array.isArray(value)) return yield* each(value, (one) => exactly(one, all))
+  return all.find((one) => one.value === value)?.pseudonym ?? (yield* clean(value, all))
 }
 
 /** Fields of bodies that hold names and ids of the runtime. */
@@ -146,51 +150,85 @@ const structural: ReadonlySet<string> = new Set([
 ])
 
 /** The body of an entry. The names and ids in it stay; what anybody wrote is cleaned. */
-function cleanBody({ type, kind, body }: Entry, all: Replacements): unknown {
-  const fields = Object.entries(body).map(([name, value]): [string, unknown] => {
-    if (structural.has(name)) return [name, value]
-    if (name === 'parameters' && kind === 'agent') return [name, cleanFields(value, all)]
-    if (name === 'toolCalls' || name === 'initial' || name === 'artificialActions')
-      return [name, cleanCalls(value, all)]
-    if (name === 'exchange') return [name, cleanExchange(value, all)]
-    return [name, clean(value, all)]
-  })
-  const made = Object.fromEntries(fields)
+function* cleanBody({ type, kind, body }: Entry, all: Replacements): Pausable<unknown> {
+  const made: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(body)) {
+    if (structural.has(name)) made[name] = value
+    else if (name === 'parameters' && kind === 'agent') made[name] = yield* cleanFields(value, all)
+    else if (name === 'toolCalls' || name === 'initial' || name === 'artificialActions')
+      made[name] = yield* each(value as readonly Call[], (one) => cleanCall(one, all))
+    else if (name === 'exchange') made[name] = yield* cleanExchange(value, all)
+    else made[name] = yield* clean(value, all)
+  }
   // The digest is that of the arguments as they are now.
   if (type === 'approval_required' && 'digest' in made)
     return { ...made, digest: callDigest(String(made['tool']), made['arguments'] as Record<string, unknown>) }
   return made
 }
 
-function cleanFields(value: unknown, all: Replacements): unknown {
-  const fields = Object.entries((value ?? {}) as object)
-  return Object.fromEntries(fields.map(([name, one]) => [name, exactly(one, all)]))
+function* cleanFields(value: unknown, all: Replacements): Pausable<unknown> {
+  const made: [string, unknown][] = []
+  for (const [name, one] of Object.entries((value ?? {}) as object)) made.push([name, yield* exactly(one, all)])
+  return Object.fromEntries(made)
 }
 
-function cleanCalls(value: unknown, all: Replacements): unknown {
-  const calls = value as readonly { readonly id: string; readonly name: string }[]
-  return calls.map(({ id, name, ...rest }) => ({ id, name, ...(clean(rest, all) as object) }))
+interface Call {
+  readonly id: string
+  readonly name: string
 }
 
-function cleanExchange(value: unknown, all: Replacements): unknown {
+function* cleanCall({ id, name, ...rest }: Call, all: Replacements): Pausable<unknown> {
+  return { id, name, ...((yield* clean(rest, all)) as object) }
+}
+
+function* cleanExchange(value: unknown, all: Replacements): Pausable<unknown> {
   const { body, soFar, ...rest } = (value ?? {}) as { readonly body?: unknown; readonly soFar?: unknown }
   return {
     ...rest,
-    ...(body === undefined ? {} : { body: clean(body, all) }),
-    ...(soFar === undefined ? {} : { soFar: clean(soFar, all) }),
+    ...(body === undefined ? {} : { body: yield* clean(body, all) }),
+    ...(soFar === undefined ? {} : { soFar: yield* clean(soFar, all) }),
   }
 }
 
+/** What is cleaned in one piece, in characters of JSON. */
+const shortValue = 4_096
+
 /** The same JSON with every text cleaned, names of fields included. */
-function clean(value: unknown, all: Replacements): unknown {
-  if (typeof value === 'string') return cleanText(value, all)
-  if (typeof value === 'number')
-    return all.find((one) => one.replace !== null && one.value === value)?.pseudonym ?? value
-  if (Array.isArray(value)) return value.map((one) => clean(one, all))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [cleanText(name, all), clean(one, all)]))
+function* clean(value: unknown, all: Replacements): Pausable<unknown> {
+  if (jsonLength(value, shortValue) <= shortValue) return cleanShort(value, all)
+  if (typeof value === 'string') return yield* cleanText(value, all)
+  if (Array.isArray(value)) return yield* each(value, (one) => clean(one, all))
+  const fields = yield* each(Object.entries(value as object), function* ([name, one]) {
+    return [yield* cleanText(name, all), yield* clean(one, all)] as const
+  })
+  return Object.fromEntries(fields)
 }
 
-function cleanText(text: string, all: Replacements): string {
-  return all.reduce((one, { replace }) => (replace === null ? one : replace(one)), text)
+function cleanShort(value: unknown, all: Replacements): unknown {
+  if (typeof value === 'string') return runWithoutPause(cleanText(value, all))
+  if (typeof value === 'number')
+    return all.find((one) => one.replace !== null && one.value === value)?.pseudonym ?? value
+  if (Array.isArray(value)) return value.map((one) => cleanShort(one, all))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [cleanShort(name, all), cleanShort(one, all)] as const),
+  )
+}
+
+function* cleanText(text: string, all: Replacements): Pausable<string> {
+  let cleaned = text
+  for (const { replace } of all) if (replace !== null) cleaned = yield* replace(cleaned)
+  return cleaned
+}
+
+/** So many values are cleaned between two pauses. */
+const atOnce = 100
+
+function* each<Item, Made>(list: readonly Item[], make: (item: Item) => Pausable<Made>): Pausable<readonly Made[]> {
+  const made: Made[] = []
+  for (const item of list) {
+    if (made.length % atOnce === atOnce - 1) yield
+    made.push(yield* make(item))
+  }
+  return made
 }
