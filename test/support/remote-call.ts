@@ -97,7 +97,15 @@ export async function play(
     callId: 'c_1',
     message: 'Find it.',
     body: {
-      ...{ before: undefined, answered: 0, share: null, words: () => [], onWords: () => () => {}, show: () => {} },
+      ...{
+        run: 'r_1',
+        before: undefined,
+        answered: 0,
+        share: null,
+        words: () => [],
+        onWords: () => () => {},
+        show: () => {},
+      },
       saveSpent: async (saved: unknown) => {
         kept = structuredClone(saved)
       },

@@ -1,4 +1,5 @@
 /** Calls agents on other servers over A2A: each call is one task there, whatever happens on the way [M18, M30]. */
+import { remoteOf } from '../agent/remote-agent.ts'
 import { failed, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { AbandonedCall, RemoteCall, RemoteCaller } from '../tool/remote.ts'
 import { readNote } from './remote-note.ts'
@@ -15,6 +16,7 @@ export function createRemoteCaller(given: Given, report: (error: unknown) => voi
   const begun: RemoteServices['begun'] = new Map()
   const abandon = (of: AbandonedCall) => void stop({ ...given, begun }, of).catch(report)
   const services: RemoteServices = { ...given, abandon, begun }
+  const isFirst = createMemory()
   return {
     abandon,
     sharesBudget: given.sharesBudget,
@@ -25,8 +27,23 @@ export function createRemoteCaller(given: Given, report: (error: unknown) => voi
       const outcome = await talk(services, of, found.endpoint)
       const { notice } = found
       if (notice === null || outcome.kind === 'pending' || outcome.notice !== undefined) return outcome
-      return { ...outcome, notice }
+      return isFirst(`${of.body.run} ${remoteOf(edge)}`) ? { ...outcome, notice } : outcome
     },
+  }
+}
+
+/** The most words that are remembered. */
+const mostWords = 1_000
+
+/** Says of words whether they are new. The oldest are forgotten. */
+function createMemory(): (words: string) => boolean {
+  const known = new Set<string>()
+  return (words) => {
+    if (known.has(words)) return false
+    known.add(words)
+    const [oldest = ''] = known
+    if (known.size > mostWords) known.delete(oldest)
+    return true
   }
 }
 

@@ -16,6 +16,7 @@ export function bodyOf({ owner, note }: ToolCall, job: Job): Omit<CallBody, 'sav
   begin()
   const { final, earlierAnswers } = owner
   return {
+    run: place.run,
     before: note === undefined ? document.remoteNote : undefined,
     answered: final === null ? 0 : earlierAnswers.length + 1,
     share: shareOf(owner, job),

@@ -86,6 +86,8 @@ export interface ToolContext {
 
 /** What the body of a call knows of it beside its message. */
 export interface CallBody {
+  /** The run that it belongs to. */
+  readonly run: string
   /** The last note of an earlier call on the same document; undefined for none. */
   readonly before: unknown
   /** How often the call has answered: messages that come then begin its body again. */
