@@ -168,6 +168,7 @@ function onTask(view: Draft, event: EventOf<'task'>): Call | null {
 function onStart(view: Draft, event: EventOf<'start'>): Call | null {
   if (event.kind !== 'agent' && event.kind !== 'tool') return null
   const call = view.calls.get(event.callId) ?? addCall(view, event)
+  call.endedAt = null
   if (event.kind === 'agent') {
     const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote } = event.content
     const name = text(event.agentPath).split('/').at(-1) || text(event.author)
@@ -300,6 +301,8 @@ function onResolved(view: Draft, { content, at }: EventOf<'resolved'>): Call | n
   call.interruptionId = call.asked.findLast((one) => one.state === 'open')?.interruption.id ?? null
   if (call.interruptionId !== null) return call
   if (call.state === 'waiting') call.state = state === 'answered' ? 'running' : 'cancelled'
+  // A call that an approval held has no other end than this.
+  if (state === 'cancelled' && call.kind === 'tool') call.endedAt = text(at)
   return call
 }
 
@@ -331,8 +334,7 @@ function stopBelow(view: Draft, { children, endedAt }: Call): void {
     if (call.endedAt !== null && call.kind === 'agent') continue
     for (const child of call.children) pending.push(child)
     if (call.endedAt !== null) continue
-    call.state = 'cancelled'
-    call.interruptionId = null
+    Object.assign(call, { state: 'cancelled', interruptionId: null, endedAt })
     for (const asked of call.asked) {
       if (asked.state !== 'open') continue
       view.open.delete(asked.interruption.id)

@@ -117,6 +117,7 @@ export interface CallView {
   readonly taskMessages: readonly TaskMessage[]
   /** The files that this tool call has saved, in order [T31]. */
   readonly artifacts: readonly Artifact[]
+  /** When it began; of a call that an approval held, when that was asked. */
   readonly startedAt: string
   readonly endedAt: string | null
   readonly children: readonly string[]

@@ -5,7 +5,7 @@ import { addModelCall, addSpentElsewhere, callerOf, emptyCounters } from '@witan
 import { frozen } from '../identity/frozen.ts'
 import { isRequired, type RequiredEntry } from './fold-interruptions.ts'
 
-type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: CallNode[]; usage: UsageCounters }
+type Node = { -readonly [Field in keyof CallNode]: CallNode[Field] } & { children: Node[]; usage: UsageCounters }
 
 /** The call tree of a run, and its number of tool rounds: replies that call tools the model was offered [C4]. */
 interface RunTree {
@@ -38,7 +38,7 @@ function applyEntry(nodes: Map<string, Node>, entry: Entry, open: Map<string, nu
   const at = new Date(entry.at).toISOString()
   if (entry.type === 'start') {
     if (node === undefined) add(nodes, entry, newNode(entry, at))
-    else Object.assign(node, newNode(entry, at))
+    else Object.assign(node, newNode(entry, node.startedAt))
     if (entry.kind === 'tool') countTool(nodes.get(place.parentCall ?? ''))
   } else if (node === undefined) {
     if (isRequired(entry)) {
@@ -58,11 +58,20 @@ function applyEntry(nodes: Map<string, Node>, entry: Entry, open: Map<string, nu
         : entry.body.code === 'RUN_CANCELLED'
     node.status = cancelled ? 'cancelled' : entry.type === 'end' ? 'completed' : 'failed'
     node.endedAt = at
+    if (entry.kind === 'agent') for (const child of node.children) endHeld(child, at)
   } else if (isRequired(entry) || entry.type === 'resolved') {
     const count = (open.get(place.call) ?? 0) + (entry.type === 'resolved' ? -1 : 1)
     open.set(place.call, count)
-    node.status = count > 0 ? 'waiting' : 'running'
+    const isOver = count === 0 && entry.type === 'resolved' && entry.body.state === 'cancelled'
+    node.status = count > 0 ? 'waiting' : isOver ? 'cancelled' : 'running'
+    // A call that an approval held has no other end than this.
+    if (isOver) node.endedAt = at
   }
+}
+
+/** A call that was approved behind the cancel of its run never began. */
+function endHeld(child: Node, at: string): void {
+  if (child.kind === 'tool' && child.endedAt === null) Object.assign(child, { status: 'cancelled', endedAt: at })
 }
 
 function add(nodes: Map<string, Node>, { place }: Entry, node: Node): void {
