@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { playApprovals } from './families/approval.ts'
+import { playDemands } from './families/demands.ts'
 import { playEchoes } from './families/echo.ts'
 import { playTaskEchoes } from './families/echo-tasks.ts'
 import { playErrors } from './families/errors.ts'
@@ -88,6 +89,9 @@ describe('the injection and leak corpus', () => {
 
   test('[M03] [C21] V: no word of evidence, of a credential or of a condition reaches a model, a log or a span, and no proof is kept', () =>
     family('V', 30, playEvidence))
+
+  test('[C21] [E66] W: no model, log, span or figure has a word of what this server demands itself', () =>
+    family('W', 3, playDemands))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))
 

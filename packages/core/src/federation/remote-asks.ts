@@ -128,6 +128,16 @@ export function withKept(asked: readonly AskedThere[], before: readonly AskedThe
   })
 }
 
+/** What is asked, with the states that its conditions have now: one that was sent may not count any more. */
+export function withStates(asked: readonly AskedThere[], now: readonly AskedThere[]): readonly AskedThere[] {
+  const left = [...now]
+  return asked.map((one) => {
+    const at = left.findIndex(({ kind, form }) => kind === 'policy' && form === one.form)
+    const [same] = at < 0 ? [] : left.splice(at, 1)
+    return same === undefined ? one : { ...one, id: same.id }
+  })
+}
+
 /** The outcome of the call, where one of its conditions was declined or not met in time; else null. */
 export function refusalIn(asked: readonly AskedThere[], answers: readonly CallAnswer[]): ResultOutcome | null {
   for (const { kind, answer } of asked) {

@@ -1,7 +1,9 @@
 /** Who demands, where a server between passes a condition on; and where its link may lead. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { bare, inTurn, play, streamOf, task } from '../../../../test/support/remote-call.ts'
 import { conditionsIn } from './remote-conditions.ts'
+import type { RemoteCall } from '../tool/remote.ts'
 import { emptyTask, takeFrame } from './remote-task.ts'
 
 const remote = '@docs@b.test'
@@ -63,4 +65,41 @@ for (const [url, trusted, stays] of links)
 test('[D20] data that is no object, and names that objects inherit, name no issuer', () => {
   for (const data of [null, 'x', [1], JSON.parse('{"__proto__":{"dev.witan.issuer":"@pay@c.test"}}')])
     assert.equal(conditionOf(policy(data), true).issuer, remote)
+})
+
+test('[E65] [M29] where a state is not taken any more, the task is asked with the state that it has now', async () => {
+  const asking = (state: string) => {
+    const parts = [{ data: { type: 'policy', policy: { kind: 'payment_required', message: 'One euro.' }, state } }]
+    return { message: { messageId: 'm', role: 'ROLE_AGENT', parts } }
+  }
+  const refused = {
+    message: {
+      messageId: 'r',
+      role: 'ROLE_AGENT',
+      parts: [{ data: { type: 'policy', policy: { kind: 'forbidden', message: 'No.' } } }],
+    },
+  }
+  const first = await play(inTurn(() => streamOf([task('TASK_STATE_INPUT_REQUIRED', asking('s1'))])))
+  const [asked] = 'interruptions' in first.outcome ? first.outcome.interruptions : []
+  const answers = [{ kind: 'interruption', asked, answer: { value: { resolution: { paid: 1 } } } }]
+  const { outcome, requests } = await play(
+    inTurn(
+      () => streamOf([refused]),
+      () => streamOf([task('TASK_STATE_INPUT_REQUIRED', asking('s2'))]),
+      () => bare('TASK_STATE_INPUT_REQUIRED', asking('s2')),
+      () => streamOf([task('TASK_STATE_COMPLETED', {}, [{ artifactId: 'a', parts: [{ text: 'Here.' }] }])]),
+    ),
+    { note: first.note, answers: answers as unknown as RemoteCall['context']['answers'] },
+  )
+  assert.equal(outcome.kind === 'result' ? outcome.answered?.text : null, 'Here.')
+  const sent = requests.map(
+    ({ params }) =>
+      params['message'] as
+        | { readonly metadata?: { readonly mentionable?: { readonly policy_resolution?: object } } }
+        | undefined,
+  )
+  assert.deepEqual(
+    sent.map((message) => message?.metadata?.mentionable?.policy_resolution ?? null),
+    [{ paid: 1, in_reply_to_state: 's1' }, null, null, { paid: 1, in_reply_to_state: 's2' }],
+  )
 })

@@ -1,7 +1,9 @@
 /** A request to another server that failed or brought nothing: what is sent or read again, after how long, and when the server is given up. */
 import { isWitanError } from '@witan/protocol'
 import { failed } from '../tool/outcome.ts'
-import { abandon, type OpenCall } from './remote-open-call.ts'
+import { withStates } from './remote-asks.ts'
+import { conditionsIn } from './remote-conditions.ts'
+import { abandon, type OpenCall, save } from './remote-open-call.ts'
 import { outcomeUnknown, remoteFailed, unreachable } from './remote-outcome.ts'
 import { lastMessage, type Next, read, type Request, sendWords } from './remote-requests.ts'
 import { RefusedError, UnreachableError } from './transport.ts'
@@ -41,12 +43,18 @@ export async function afterFailure(call: OpenCall, request: Request, error: Erro
   return lastMessage(call)
 }
 
-/** Sends answers once more, under the same number. */
-export function resend(call: OpenCall): Next {
+/** Sends answers once more, under the same number, and conditions by the state that they have now. */
+export async function resend(call: OpenCall): Promise<Next> {
+  const { note, task, remote, services } = call
   call.resent += 1
-  if (call.resent <= mostTries) return lastMessage(call)
+  if (call.resent <= mostTries) {
+    const now = conditionsIn(task, { remote, passesIssuers: services.passesIssuers(remote) })
+    const asked = withStates(note.asked, now.asked)
+    if (asked.some(({ id }, index) => id !== note.asked[index]?.id)) await save(call, { asked })
+    return lastMessage(call)
+  }
   abandon(call)
-  return unreachable(call.remote, 'it does not take the answer')
+  return unreachable(remote, 'it does not take the answer')
 }
 
 /** Reads the task again after a while. A server that was silent for long is given up. */
