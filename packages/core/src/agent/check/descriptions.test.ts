@@ -10,8 +10,12 @@ import { assertCheap } from '../../../../../test/support/cpu.ts'
 const agent = (id: string, more: object = {}): AgentData =>
   parseAgent({ id, model: 'play/model', instructions: 'x', ...more })
 
-async function findings(root: object, descriptions: Readonly<Record<string, string>>): Promise<string[]> {
-  const others = Object.entries(descriptions).map(([id, description]) => agent(id, { description }))
+type Others = Readonly<Record<string, string | object>>
+
+async function findings(root: object, descriptions: Others): Promise<string[]> {
+  const others = Object.entries(descriptions).map(([id, one]) =>
+    agent(id, typeof one === 'string' ? { description: one } : one),
+  )
   const set = new Map([agent('root', root), ...others].map((one) => [one.id, one]))
   const found = await runWithPauses(checkDescriptions(set.get('root') as AgentData, set))
   return found.map(({ code, path }) => `${code} ${path}`)
@@ -74,6 +78,32 @@ for (const [title, root, descriptions, expected] of [
   ],
   ['one of ten words differs', three, { a: 'a b c d e f g h i j', b: 'a b c d e f g h i k' }, []],
   ['one agent, in two ways', { subAgents: [{ agent: 'a' }], transfers: [{ agent: 'a' }] }, { a: 'Bills.' }, []],
+  ...(
+    [
+      [
+        'an agent further down, which nobody but a hand-over chooses, without one',
+        '',
+        ['DESCRIPTION_MISSING transferReach'],
+      ],
+      ['an agent further down that reads like one above', 'bills.', ['DESCRIPTIONS_ALIKE transferReach']],
+      ['an agent further down that is like no other', 'Parcels.', []],
+      ['an agent further down that takes no control', { acceptTransfer: false }, []],
+    ] as const
+  ).map(
+    ([title, leaf, expected]) =>
+      [
+        title,
+        { subAgents: [{ agent: 'a' }], transferReach: 'tree' },
+        { a: { description: 'Bills.', subAgents: [{ agent: 'leaf' }] }, leaf },
+        expected,
+      ] as const,
+  ),
+  [
+    'whoever hands over to nobody chooses nobody further down',
+    { subAgents: [{ agent: 'a' }], transferReach: 'tree', disableTransfer: true },
+    { a: { description: 'Bills.', subAgents: [{ agent: 'leaf' }] }, leaf: '' },
+    [],
+  ],
   [
     'steps are not chosen',
     { workflow: { kind: 'sequence', agents: ['a', 'b'] }, model: undefined, instructions: undefined },

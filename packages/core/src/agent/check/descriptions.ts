@@ -1,7 +1,7 @@
 /** Warns of agents that a model cannot choose well between: without a description, or with one that reads like another's [K13]. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { type Edge, edgesOf } from '@witan/protocol/edges'
-import type { AgentSet } from './graph.ts'
+import { type Edge, edgesOf, takesControlFrom } from '@witan/protocol/edges'
+import { type AgentSet, reachable } from './graph.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 
 /** An agent that a model chooses, as its model reads it. */
@@ -26,7 +26,7 @@ export function* checkDescriptions(agent: AgentData, agents: AgentSet): Pausable
   return findings
 }
 
-/** The agents that a model chooses between, each once for each way to reach it. A responder only writes back, and no model calls a step. */
+/** The agents that a model chooses between, each once for each way to reach it, and those further down that it may hand over to. A responder only writes back, and no model calls a step. */
 function* choicesOf(agent: AgentData, agents: AgentSet): Pausable<Choice[]> {
   const choices = new Map<string, Choice>()
   for (const edge of edgesOf(agent)) {
@@ -36,7 +36,25 @@ function* choicesOf(agent: AgentData, agents: AgentSet): Pausable<Choice[]> {
     yield
     choices.set(key, { ...choice, words: wordsOf(choice.text) })
   }
-  return [...choices.values()]
+  return [...choices.values(), ...(yield* furtherDown(agent, agents, [...choices.values()]))]
+}
+
+/** As many as a list of an agent may have; a roster has no room for more. */
+const mostFurtherDown = 200
+
+/** With reach `tree`, the agents below this one that no other way leads to, the nearest first: its model reads their own descriptions. */
+function* furtherDown(agent: AgentData, agents: AgentSet, known: readonly Choice[]): Pausable<Choice[]> {
+  if (agent.transferReach !== 'tree' || agent.disableTransfer) return []
+  const ids = new Set([agent.id, ...known.map(({ target }) => target)])
+  const choices: Choice[] = []
+  for (const target of reachable(agent, agents)) {
+    if (ids.has(target.id) || !takesControlFrom(target, agent.id)) continue
+    if (choices.length === mostFurtherDown) break
+    yield
+    const text = target.description
+    choices.push({ target: target.id, path: 'transferReach', text, words: wordsOf(text) })
+  }
+  return choices
 }
 
 function choiceOf(edge: Edge, agent: AgentData, agents: AgentSet): Omit<Choice, 'words'> | null {
