@@ -76,7 +76,7 @@ describe('the injection and leak corpus', () => {
 
   test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
 
-  test('[C6] [E85] S: nobody speaks to a model in the name of another', () => family('S', 140, playSpeaking))
+  test('[C6] [E85] S: nobody speaks to a model in the name of another', () => family('S', 200, playSpeaking))
 
   test('[C31] [M02] G: who calls over A2A gets nothing of others, nothing for people, and no bound value', () =>
     family('G from outside', 1500, playOutside))

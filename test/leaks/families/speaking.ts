@@ -2,6 +2,7 @@
 import { defineTool, type ModelRequest } from '@witan/core'
 import { call } from '@witan/core/testing'
 import { z } from 'zod'
+import { callerOf, playedRemote } from '../../support/played-remote.ts'
 import { type AgentDraft, createStage, type Play, type Stage } from '../../support/stage.ts'
 import type { Ledger } from '../support/ledger.ts'
 
@@ -20,6 +21,21 @@ const toldOnce =
   (name: string, args: object, after = 'done'): Play =>
   ({ messages }) =>
     messages.at(-1)?.role === 'tool' ? after : call(name, { ...args })
+
+const docs = { name: 'docs', address: '@docs@b.test' }
+const asksElsewhere = (what: string): Case => ({
+  agents: [{ id: 'root', remotes: [docs] }],
+  plays: { root: toldOnce('docs', { message: what }) },
+})
+
+/** What an agent elsewhere does, by what it is asked: all of it is in these words. */
+const playedElsewhere = (words: string) =>
+  playedRemote(({ parts: [asked] }) => {
+    const raw = { raw: 'QUJD', filename: words, mediaType: 'text/plain' }
+    if (asked?.text === 'data') return { state: 'COMPLETED', parts: [{ data: { text: words, [words]: [words] } }] }
+    if (asked?.text === 'a file') return { state: 'COMPLETED', parts: [{ text: words }, raw as object] }
+    return { state: asked?.text === 'a failure' ? 'FAILED' : 'COMPLETED', parts: [{ text: words }] }
+  })
 
 /** Every way by which somebody's words reach a model. */
 const ways: Readonly<Record<string, (words: string) => Case>> = {
@@ -83,6 +99,21 @@ const ways: Readonly<Record<string, (words: string) => Case>> = {
     plays: { root: ['ok'] },
     parameters: { city: words },
   }),
+  'the answer of an agent elsewhere': () => asksElsewhere('a text'),
+  'the data of an agent elsewhere': () => asksElsewhere('data'),
+  'the file of an agent elsewhere': () => asksElsewhere('a file'),
+  'the failure of an agent elsewhere': () => asksElsewhere('a failure'),
+  'the description of an agent elsewhere': (words) => ({
+    agents: [{ id: 'root', remotes: [{ ...docs, description: words }] }],
+    plays: { root: ['ok'] },
+  }),
+  'the answer of an agent elsewhere before a hand-over': () => ({
+    agents: [{ id: 'root', remotes: [docs], transfers: [{ agent: 'leaf' }] }, { id: 'leaf' }],
+    plays: {
+      root: [call('docs', { message: 'a text' }), call('transfer_to_agent', { agent_name: 'leaf' })],
+      leaf: ['ok'],
+    },
+  }),
   'a history that a child reads': (words) => ({
     agents: [{ id: 'root', tools: ['say'], subAgents: [{ agent: 'leaf', history: 'shared' }] }, { id: 'leaf' }],
     plays: { root: [call('say', {}), call('leaf', { message: words }), 'done'], leaf: ['ok'] },
@@ -119,6 +150,14 @@ async function play(stage: Stage, { prompt = 'go', parameters = {} }: Case): Pro
   await stage.ask('root', prompt, { parameters }).catch(() => undefined)
 }
 
+const systemTime = {
+  now: () => Date.now(),
+  after(ms: number, run: () => void) {
+    const timer = setTimeout(run, ms).unref()
+    return () => clearTimeout(timer)
+  },
+}
+
 /** Plays every way with every kind of line break. */
 export async function playSpeaking(ledger: Ledger): Promise<void> {
   for (const [way, make] of Object.entries(ways))
@@ -135,7 +174,8 @@ export async function playSpeaking(ledger: Ledger): Promise<void> {
       ]
       const one = make(words)
       ledger.begin(`${way}, after ${JSON.stringify(lineBreak)}`)
-      const options = { tools, ...(one.protocols === undefined ? {} : { protocols: one.protocols as never }) }
+      const remotes = callerOf(playedElsewhere(words), { clock: systemTime, isIdempotent: false })
+      const options = { tools, remotes, ...(one.protocols === undefined ? {} : { protocols: one.protocols as never }) }
       const stage = createStage({ agents: one.agents, plays: one.plays, options })
       await play(stage, one)
       const seen = stage.requests.flatMap(texts).join('\n')

@@ -1,4 +1,4 @@
-/** A run is cancelled at a moment at which its task on another server has no id here yet, or that server is busy: the task is stopped all the same. */
+/** A server elsewhere that says nothing, or nothing more: what time, a cancel and the end of the process do then. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call } from '@witan/core/testing'
@@ -40,6 +40,32 @@ async function staged(...cancels: readonly number[]) {
   await until(() => asked.length === 1)
   return { ...stage, clock, asked, signals, begin: begun.resolve, run: run?.runId ?? '' }
 }
+
+const failureOf = async ({ events }: Awaited<ReturnType<typeof staged>>) =>
+  (await events('chats/1')).find(({ type }) => type === 'error')?.content['code']
+
+test('[D1] a message that gets no word in two minutes is not sent again: whether it arrived is unknown', async () => {
+  const stage = await staged()
+  stage.clock.advance(120_000)
+  await until(async () => (await failureOf(stage)) === 'OUTCOME_UNKNOWN')
+  assert.deepEqual(stage.asked, ['SendStreamingMessage'])
+  await stage.runtime.close()
+})
+
+test('[D20] a stream that says no word for two minutes is left, and its task is followed anew', async () => {
+  const stage = await staged()
+  stage.begin()
+  await settle()
+  stage.clock.advance(119_000)
+  await settle()
+  assert.equal(stage.asked.length, 1)
+  stage.clock.advance(1_000)
+  await settle()
+  stage.clock.advance(500)
+  await until(() => stage.asked.length === 2)
+  assert.equal(stage.asked[1], 'SubscribeToTask t')
+  await stage.runtime.close()
+})
 
 test('[D10] a task whose id comes after the cancel is stopped', async () => {
   const { runtime, run, begin, asked } = await staged()
