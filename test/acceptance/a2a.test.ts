@@ -118,6 +118,16 @@ describe('a message and its task', () => {
     const content = JSON.stringify(stage.model.of('docs').at(-1)?.body.messages.at(-1)?.content)
     assert.ok(content.includes(JSON.stringify('one\n\ntwo\n\n{"a":[1]}').slice(1, -1)), content)
     assert.ok(content.includes('c.csv') && content.includes('a,b'), content)
+    const digits = { mediaType: 'text/plain', filename: 'd.txt' }
+    for (const says of ['a,b?>', '???>>', '>>>>']) {
+      next('docs', { text: 'seen' })
+      await anna.send(message([{ text: 'x' }, { raw: Buffer.from(says).toString('base64url'), ...digits }]))
+      assert.ok(JSON.stringify(stage.model.of('docs').at(-1)?.body.messages.at(-1)?.content).includes(says), says)
+    }
+    for (const raw of ['a-b+', 'a_=b', 'a-b-c', '-', 'Pj4-===']) {
+      const wrong = await anna.rpc('SendMessage', { message: message([{ text: 'x' }, { raw, ...digits }]) })
+      assert.equal(errorOf(wrong), '-32602 BODY_INVALID witan.dev', raw)
+    }
     const refused = await anna.rpc('SendMessage', { message: message([{ text: 'x' }, { url: 'https://x.example/a' }]) })
     assert.equal(errorOf(refused), '-32005 CONTENT_TYPE_NOT_SUPPORTED a2a-protocol.org')
   })

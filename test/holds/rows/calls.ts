@@ -19,9 +19,11 @@ const megabyte = 1_000_000
 const longText = (piece: string, times: number) => piece.repeat(times)
 
 /** A request of JSON-RPC with this message, in which further JSON may stand for its metadata or its parts. */
-function rpc({ parts = '[{"text":"x"}]', metadata = '{}' }): string {
-  const message = `{"messageId":"m","role":"ROLE_USER","parts":${parts},"metadata":${metadata}}`
-  return `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":${message}}}`
+function rpc({ parts = '[{"text":"x"}]', metadata = '{}', references = '[]', modes = '[]' }): string {
+  const about = `"metadata":${metadata},"referenceTaskIds":${references}`
+  const message = `{"messageId":"m","role":"ROLE_USER","parts":${parts},${about}}`
+  const params = `{"message":${message},"configuration":{"acceptedOutputModes":${modes}}}`
+  return `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":${params}}`
 }
 
 const mentionable = (inner: string) => rpc({ metadata: `{"mentionable":{${inner}}}` })
@@ -41,6 +43,15 @@ const bodies: Readonly<Record<string, readonly [status: number, body: string]>> 
     200,
     rpc({ parts: `[{"raw":"${longText('-_', 450_000)}!","mediaType":"text/plain"}]` }),
   ],
+  'a file of 12 MB in the letters of URLs': [
+    200,
+    rpc({ parts: `[{"raw":"${longText('-_-_', 3_000_000)}","mediaType":"text/plain"}]` }),
+  ],
+  'a file of 12 MB': [200, rpc({ parts: `[{"raw":"${longText('AAAA', 3_000_000)}","mediaType":"text/plain"}]` })],
+  '90,000 media types that it takes': [200, rpc({ modes: `[${longText('"a/b",', 90_000)}"text/plain"]` })],
+  'a media type of 0.9 MB': [200, rpc({ modes: `["${longText(' ;', 450_000)}"]` })],
+  'references to 90,000 tasks': [200, rpc({ references: `[${longText('"a",', 90_000)}"b"]` })],
+  'references to 20 tasks of nobody': [200, rpc({ references: `[${longText('"a",', 19)}"b"]` })],
   'data of 90,000 values': [200, rpc({ parts: `[{"data":[${longText('0,', 90_000)}0]}]` })],
   '10,000 pieces of evidence': [
     200,

@@ -173,16 +173,28 @@ function isResolution(part: unknown): boolean {
   return fieldOf(fieldOf(part, 'data'), 'type') === 'policy_resolution'
 }
 
-/** A file as the API takes it. Base64 may be written for URLs, and without its end. */
+/** Base64 as the API takes it: it may come as it is written for URLs, and without its end. What is none stays so. */
+function standardBase64(text: string): string {
+  if (!text.includes('-') && !text.includes('_')) return text.padEnd(Math.ceil(text.length / 4) * 4, '=')
+  // Bytes are many times as fast as replacing letters, of which a file has millions.
+  const bytes = Buffer.from(text, 'base64url')
+  const digits = text.slice(0, text.endsWith('==') ? -2 : text.endsWith('=') ? -1 : undefined)
+  return bytes.toString('base64url') === digits ? bytes.toString('base64') : text
+}
+
+/** A file as the API takes it. */
 function fileOf(part: unknown, raw: unknown, path: string): PromptPart {
   if (typeof raw !== 'string') throw invalid(`\`${path}.raw\` must be base64`)
   const given = fieldOf(part, 'mediaType')
   const type = typeof given === 'string' && given !== '' ? given : 'application/octet-stream'
   const mediaType = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
   const name = fieldOf(part, 'filename')
-  const plain = raw.replaceAll('-', '+').replaceAll('_', '/')
-  const data = plain.padEnd(Math.ceil(plain.length / 4) * 4, '=')
-  return { type: 'file', mediaType, data, ...(typeof name === 'string' && name !== '' ? { name } : {}) }
+  return {
+    type: 'file',
+    mediaType,
+    data: standardBase64(raw),
+    ...(typeof name === 'string' && name !== '' ? { name } : {}),
+  }
 }
 
 /** What data parts of this server's own types say; null for any other data, which is part of the prompt. */
