@@ -97,7 +97,7 @@ async function readings(system: RandomSystem, sent: readonly { kind: Command; af
     plays: Object.fromEntries(system.agents.map(({ id }) => [id, play])),
     options: {
       ...{ tools: [note], protocols: system.protocols ?? [], store: memoryStore() },
-      clock: { ...clock, now: () => clock.now() + (ticks += 1) },
+      clock: { ...clock, now: () => clock.now() + ticks++ },
       telemetry: { otlp: { url, content: 'full', protocol: 'http/json' } },
     },
   })

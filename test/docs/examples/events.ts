@@ -1,12 +1,12 @@
 /** Following a conversation: stored events, then live ones with the words as they come. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { createRuntime, defineAgent } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 
 const guide = defineAgent({
   id: 'guide',
   instructions: 'Be short.',
-  model: scriptedModel(() => ({ delayMs: 50, deltas: ['Turn ', 'left.'] }), { sleep: (ms) => sleep(ms) }),
+  model: scriptedModel(() => ({ delayMs: 50, deltas: ['Turn ', 'left.'] }), { sleep: (ms) => wait(ms) }),
 })
 const runtime = createRuntime({ agents: [guide] })
 const { id } = await runtime.start({ agent: 'guide', id: 'chats/1' })
@@ -22,10 +22,6 @@ await (await runtime.run(id, { prompt: 'Where to?' })).result
 await reading
 
 const { events, lastSeq } = await runtime.readEvents(id, { from: 3 })
-console.log(
-  'after 3:',
-  events.map(({ seq }) => seq),
-  'last',
-  lastSeq,
-)
+const seqs = events.map(({ seq }) => seq)
+console.log('after 3:', seqs, 'last', lastSeq)
 await runtime.close()
