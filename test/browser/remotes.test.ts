@@ -32,7 +32,10 @@ async function start(shop: HostileRemote, caller: RemoteServer): Promise<WitanSe
     agents: [
       defineAgent({
         ...{ id: 'buyer', name: 'Buyer', description: 'Buys.', instructions: 'Buy.', model: buyer, address: 'buyer' },
-        access: { call: ['user:local', '@*@a.test'] },
+        access: {
+          call: ['user:local', '@*@a.test', ['@b@c.test', 'for:mailto:anna@c.test', 'from:@d@d.test']],
+          tools: { shop: ['role:staff', 'user:local', '@*@a.test'] },
+        },
         remotes: [
           { name: 'shop', card: shopCard, description: 'Sells.' },
           { name: 'depot', address: '@depot@far.test', description: 'Stores.', blocking: 'never' as const },
@@ -41,6 +44,9 @@ async function start(shop: HostileRemote, caller: RemoteServer): Promise<WitanSe
     ],
   })
 }
+
+/** For whom the caller from outside acts. The last would turn what stands behind it. */
+const principals = ['@c@c.test', 'mailto:u\u202e@x.test']
 
 describe('agents of other servers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
   let browser: Browser
@@ -141,10 +147,10 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
         await inspect(page, `hostile-waiting-${width}`)
       }, width))
 
-  test('a run says which address called and which hop it is: in the list, above the words, in the tree and in the inbox', () =>
+  test('[M24] a run says which address called, for whom, and which hop it is: in the list, above the words, in the tree and in the inbox', () =>
     inPage(async (page) => {
       const id = await called('ask')
-      const words = '@b@a.test, hop 2'
+      const words = '@b@a.test for @c@c.test (begun by mailto:u\\u202e@x.test), hop 2'
       await open(page, id)
       const list = page.getByTestId('recent').getByRole('listitem').first()
       await list.getByText(`← ${words}`).waitFor()
@@ -160,6 +166,24 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
       await page.getByText(`called by ${words}`).first().waitFor()
     }))
 
+  test('[M24] the page of an agent says who may call it and for whom, and who may use its tools', () =>
+    inPage(async (page) => {
+      await page.goto(`${server.url}/agents/buyer`)
+      const section = page
+        .locator('section')
+        .filter({ has: page.getByRole('heading', { name: 'Who may call it' }) })
+        .last()
+      const lines = await section.getByRole('listitem').allTextContents()
+      assert.deepEqual(lines, [
+        'the person local',
+        'any agent of a.test',
+        '@b@c.test acting for mailto:anna@c.test and in work that began with @d@d.test',
+        ...['anybody in the role staff', 'the person local', 'any agent of a.test'],
+      ])
+      await section.getByRole('listitem').last().scrollIntoViewIfNeeded()
+      await inspect(page, 'who-may-call')
+    }))
+
   test('the graph leads to agents of other servers as to none of here', () =>
     inPage(async (page) => {
       await page.goto(`${server.url}/agents/buyer`)
@@ -173,7 +197,8 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
   /** An agent of another server asks the buyer something. */
   async function called(text: string): Promise<string> {
     const messageId = randomUUID()
-    const metadata = { mentionable: { agent_chain: { hop: 2, max_hops: 4 } } }
+    const evidence = caller.evidence({ subject: '@b@a.test', audience: '@buyer@here.test', on_behalf_of: principals })
+    const metadata = { mentionable: { agent_chain: { hop: 2, max_hops: 4 }, identity_evidence: [evidence] } }
     const message = { messageId, role: 'ROLE_USER', parts: [{ text }], metadata }
     const token = caller.token({ sub: '@b@a.test', aud: '@buyer@here.test', jti: messageId })
     const reply = await fetch(`${server.url}/a2a/buyer`, {

@@ -81,7 +81,7 @@ describe('check', () => {
     assert.equal(told.code, 78)
     const { errors, ...others } = JSON.parse(told.out) as CheckReport
     assert.deepEqual(others, {
-      ...{ warnings: [], matrix: [], handlers: [], protocols: [] },
+      ...{ warnings: [], matrix: [], callers: [], handlers: [], protocols: [] },
       ...{ acquaintances: [], hotSpots: [] },
     })
     assert.deepEqual([errors.length, errors[0]?.code, errors[0]?.severity], [1, 'CONFIG_INVALID', 'error'])
@@ -116,6 +116,24 @@ describe('check', () => {
     const handlers = lines.slice(lines.indexOf('ACTIONS THAT A CLIENT MUST HANDLE') + 1, -3)
     assert.deepEqual(handlers, [`${names[1]}/Correct`, `${names[1]}/${names[2]}/Correct`])
     assert.ok(!screen.includes('…'), screen)
+  })
+
+  test('[C31] [M24] who may call each agent, and with which of its tools, is printed in words', async () => {
+    const forAnna = ['@*@b.example', 'for:mailto:anna@b.example']
+    const access = { call: ['role:staff', '@*@b.example'], tools: { Pay: ['role:staff', forAnna] } }
+    await configure([
+      { id: 'docs', model: 'local/any', instructions: 'Work.', actions: [{ name: 'Pay' }], access },
+      { id: 'open', model: 'local/any', instructions: 'Work.' },
+    ])
+    const { out } = await witan(['check'], { folder })
+    const lines = out.split('\n').map((one) => one.trimEnd().replace(/ {2,}/g, ' | '))
+    const at = lines.indexOf('AGENT | CALLER | MAY CALL | TOOLS WITH A LIST')
+    assert.deepEqual(lines.slice(at + 1, at + 5), [
+      'docs | anybody in the role staff | yes | Pay',
+      'docs | any agent of b.example | yes',
+      'docs | any agent of b.example acting for mailto:anna@b.example | yes | Pay',
+      '',
+    ])
   })
 
   test('[T19] who writes to whom is printed, exactly, with the hot spots', async () => {

@@ -95,7 +95,7 @@ export interface CallView {
   readonly model: string | null
   readonly modelCalls: number
   readonly tokens: Tokens
-  /** Set for a run that an agent of another server called. */
+  /** Set for a run that an agent of another server called: which, and for whom. */
   readonly caller: OutsideCaller | null
   /** Set for a call of an agent on another server: its address, or the URL of its card. */
   readonly remote: string | null

@@ -42,7 +42,9 @@ export function readInterruption(event: RequiredEvent): Interruption | null {
 /** Who called from another server; null for a value that names nobody. */
 export function readCaller(given: unknown): OutsideCaller | null {
   if (!isRecord(given) || text(given.address) === '') return null
-  return { address: text(given.address), hop: number(given.hop) }
+  const onBehalfOf = Array.isArray(given.onBehalfOf) ? given.onBehalfOf.map(text).filter((one) => one !== '') : []
+  const known = { address: text(given.address), hop: number(given.hop) }
+  return onBehalfOf.length === 0 ? known : { ...known, onBehalfOf }
 }
 
 /** The tool that waits, and its arguments. */

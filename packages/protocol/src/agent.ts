@@ -287,6 +287,18 @@ export const matrixRowSchema = z.object({
 })
 export type MatrixRow = z.infer<typeof matrixRowSchema>
 
+/**
+ * What the access lists of an agent let one kind of caller do. `caller` has the names that must all hold for it, as an entry of a list; empty is
+ * everybody of the database. `calls`: it may start a conversation with the agent. `tools`: of the tools that have a list, those that it may use.
+ */
+export const callerRowSchema = z.object({
+  agent: z.string(),
+  caller: z.array(z.string()),
+  calls: z.boolean(),
+  tools: z.array(z.string()),
+})
+export type CallerRow = z.infer<typeof callerRowSchema>
+
 /** The agents that speak a protocol, by role. */
 const protocolUseSchema = z.object({
   name: z.string(),
@@ -308,6 +320,7 @@ export const checkReportSchema = z.object({
   errors: z.array(findingSchema),
   warnings: z.array(findingSchema),
   matrix: z.array(matrixRowSchema),
+  callers: z.array(callerRowSchema),
   handlers: z.array(z.string()),
   protocols: z.array(protocolUseSchema),
   acquaintances: z.array(acquaintanceSchema),

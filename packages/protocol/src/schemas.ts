@@ -22,6 +22,7 @@ export {
   providerOptionsSchema,
   checkReportSchema,
   limitsSchema,
+  callerRowSchema,
   matrixRowSchema,
   querySchema,
   storedAgentSchema,

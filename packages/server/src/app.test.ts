@@ -80,7 +80,7 @@ describe('the application', () => {
       ['boss>clerk'],
     )
     const report = await stage.call('POST', '/api/v1/check')
-    const parts = ['acquaintances', 'errors', 'handlers', 'hotSpots', 'matrix', 'protocols', 'warnings']
+    const parts = ['acquaintances', 'callers', 'errors', 'handlers', 'hotSpots', 'matrix', 'protocols', 'warnings']
     assert.deepEqual(Object.keys(report.body).sort(), parts)
     const bad = await stage.call('POST', '/api/v1/check', {
       body: { agents: [{ ...boss, subAgents: [{ agent: 'nobody' }] }] },

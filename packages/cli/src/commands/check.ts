@@ -14,6 +14,7 @@ import { type Line, lineWidth } from '../tree/lines.ts'
 import { plural } from '../tree/phrase.ts'
 import { oneLine } from '../tree/width.ts'
 import type { CheckReport, ErrorCode, Finding } from '@witan/protocol'
+import { callerWords } from '@witan/protocol/access'
 
 export const checkCommand: Command = {
   name: 'check',
@@ -42,7 +43,16 @@ function unread(error: unknown): CheckReport {
     detail,
     hint: hint ?? '',
   } as const
-  return { errors: [finding], warnings: [], matrix: [], handlers: [], protocols: [], acquaintances: [], hotSpots: [] }
+  return {
+    errors: [finding],
+    warnings: [],
+    matrix: [],
+    callers: [],
+    handlers: [],
+    protocols: [],
+    acquaintances: [],
+    hotSpots: [],
+  }
 }
 
 const noAgents =
@@ -76,6 +86,7 @@ function printReport(terminal: Terminal, report: CheckReport): void {
   }
   for (const finding of [...report.errors, ...report.warnings]) printProse(terminal, findingLine(finding))
   if (report.matrix.length > 0) show([...matrixLines(report.matrix, width), []])
+  if (report.callers.length > 0) show([...callerLines(report.callers, width), []])
   if (report.handlers.length > 0) show([...handlerLines(report.handlers), []])
   show(acquaintanceLines(report))
   const good = report.errors.length === 0
@@ -122,6 +133,16 @@ function matrixLines(matrix: CheckReport['matrix'], width: number): Line[] {
   const of = (path: string) => lines.filter((_, index) => matrix[index]?.path === path)
   const paths = [...new Set(matrix.map(({ path }) => path))]
   return [head, ...paths.flatMap((path): Line[] => [[{ text: oneLine(path), tone: 'strong' }], ...of(path)])]
+}
+
+const callerColumns = [{ title: 'AGENT' }, { title: 'CALLER' }, { title: 'MAY CALL' }, { title: 'TOOLS WITH A LIST' }]
+
+/** A row for each agent and caller; of the tools only those count that not everybody may use. */
+function callerLines(callers: CheckReport['callers'], width: number): Line[] {
+  const rows = callers.map(({ agent, caller, calls, tools }) => [
+    ...[agent, oneLine(callerWords(caller)), yes(calls), oneLine(tools.join(', '))],
+  ])
+  return tableLines(callerColumns, rows, width)
 }
 
 function handlerLines(handlers: readonly string[]): Line[] {

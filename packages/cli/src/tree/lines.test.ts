@@ -42,17 +42,20 @@ describe('the tree of a run', () => {
     ])
   })
 
-  test('says which address called, and which one a call goes to', () => {
-    const called = { address: '@a\u001b[2J@a.test', hop: 2 }
+  test('[M24] says which address called and for whom, and which one a call goes to', () => {
+    const called = { address: '@a\u001b[2J@a.test', hop: 2, onBehalfOf: ['mailto:\u202eu'] }
     const [asked, started] = wholeRun
     const far = { ...wholeRun[3], callId: 'far', content: { message: 'Where?', remote: '@docs\u202e@b.test' } } as Told
     const told = [asked, { ...started, content: { ...started?.content, caller: called } }, far] as Told[]
     assert.deepEqual(
-      draw(told, 84).map((line) => line.replace(/ {5,}.*/, '')),
-      ['⠋ front-desk  ← @a\\u001b[2J@a.test, hop 2  Who am I?', '└─ ⠋ clerk  @docs\\u202e@b.test  Where?'],
+      draw(told, 110).map((line) => line.replace(/ {5,}.*/, '')),
+      [
+        '⠋ front-desk  ← @a\\u001b[2J@a.test for mailto:\\u202eu, hop 2  Who am I?',
+        '└─ ⠋ clerk  @docs\\u202e@b.test  Where?',
+      ],
     )
     assert.deepEqual(log(tell(...told)), [
-      'front-desk  ← @a\\u001b[2J@a.test, hop 2  Who am I?',
+      'front-desk  ← @a\\u001b[2J@a.test for mailto:\\u202eu, hop 2  Who am I?',
       '│ clerk  @docs\\u202e@b.test  Where?',
     ])
   })

@@ -1,5 +1,6 @@
 /** The words beside a call's name: who handed over to it, and which step of a workflow it is. Pure. */
 import type { CallView, ConversationView } from '@witan/client'
+import { forWhomWords } from '@witan/protocol/access'
 import type { OutsideCaller } from '@witan/protocol/schemas'
 import { oneLine } from './width.ts'
 
@@ -9,10 +10,12 @@ export function nameOf(view: ConversationView, { name, handedFrom }: CallView): 
   return oneLine(source === undefined ? name : `${source.name} → ${name}`)
 }
 
-/** Who called from another server: `← @a@b.example, hop 2`; empty where nobody did. */
+/** Who called from another server, and for whom: `← @a@b.example for mailto:u@a.example, hop 2`; empty where nobody did. */
 export function callerWords(caller: OutsideCaller | null | undefined): string {
   if (caller == null) return ''
-  return `← ${oneLine(caller.address)}${caller.hop === null ? '' : `, hop ${caller.hop}`}`
+  const whom = forWhomWords(caller)
+  const who = oneLine(whom === '' ? caller.address : `${caller.address} ${whom}`)
+  return `← ${who}${caller.hop === null ? '' : `, hop ${caller.hop}`}`
 }
 
 /** How control came back from a call: `billing → desk (back)`; null if it did not. */

@@ -6,7 +6,11 @@ import { callerWords } from '../state/caller.ts'
 export function Caller({ caller }: { readonly caller: OutsideCaller | null | undefined }) {
   if (caller == null) return null
   return (
-    <span className="min-w-0 truncate text-xs font-normal text-muted" title={callerWords(caller)} data-testid="caller">
+    <span
+      className="min-w-0 shrink-[9999] truncate text-xs font-normal text-muted"
+      title={callerWords(caller)}
+      data-testid="caller"
+    >
       <span className="sr-only">called by </span>
       {callerWords(caller)}
     </span>

@@ -1,4 +1,4 @@
-/** How an agent is reached from other servers: its address, its cards, and who may call it. Nothing for an agent without an address. */
+/** How an agent is reached from other servers: its address and its cards. Nothing for an agent without an address. */
 import type { StoredAgent } from '@witan/protocol'
 
 /** The section of a published agent. */
@@ -21,10 +21,6 @@ export function Published({ agent }: { readonly agent: StoredAgent }) {
           <CardLink href={`/.well-known/agent-card/${segment}`}>Mentionable</CardLink>
           <CardLink href={`/a2a/${segment}/.well-known/agent-card.json`}>A2A, signed</CardLink>
         </dd>
-        <dt className="text-muted">May call it</dt>
-        <dd>
-          <Callers call={agent.access.call} />
-        </dd>
       </dl>
     </section>
   )
@@ -36,44 +32,4 @@ function CardLink({ href, children }: { readonly href: string; readonly children
       {children}
     </a>
   )
-}
-
-function Callers({ call }: { readonly call: StoredAgent['access']['call'] }) {
-  if (call === null) return 'Everybody of this database, and nobody from outside.'
-  if (call.length === 0) return 'Nobody.'
-  return (
-    <ul>
-      {call.map((entry) => (
-        <li key={String(entry)} className="break-all">
-          {typeof entry === 'string' ? <Entry name={entry} /> : <AllOf names={entry} />}
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-function AllOf({ names }: { readonly names: readonly string[] }) {
-  return names.map((name, index) => (
-    <span key={name}>
-      {index > 0 && ' and '}
-      <Entry name={name} />
-    </span>
-  ))
-}
-
-function Entry({ name }: { readonly name: string }) {
-  const meaning = meaningOf(name)
-  return (
-    <>
-      <span className="font-mono">{name}</span>
-      {meaning !== null && <span className="text-muted"> {meaning}</span>}
-    </>
-  )
-}
-
-/** What an entry means that is no name of somebody. */
-function meaningOf(name: string): string | null {
-  if (name === '@*') return 'every agent with an address'
-  if (name === 'anonymous') return 'callers without a credential'
-  return name.startsWith('@*@') ? `every agent of ${name.slice(3)}` : null
 }

@@ -11,6 +11,7 @@ import { Mark } from '../components/mark.tsx'
 import { EmptyNote, LoadingNote, UnreadNote } from '../components/note.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
 import { JsonBlock, TextBlock } from '../components/json-block.tsx'
+import { Callers } from '../components/callers.tsx'
 import { Published } from '../components/published.tsx'
 import { Transfers } from '../components/transfers.tsx'
 import { ToolList } from '../components/tool-list.tsx'
@@ -163,6 +164,7 @@ function Inside({ agent }: { readonly agent: StoredAgent }) {
   return (
     <>
       <Published agent={agent} />
+      <Callers agent={agent} />
       <Transfers agent={agent} />
       {agent.workflow == null ? <ModelParts agent={agent} /> : <WorkflowPart workflow={agent.workflow} />}
     </>

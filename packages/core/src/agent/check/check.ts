@@ -10,6 +10,7 @@ import { type AgentSet, cyclesThrough, listersOf, mostPaths, pathsFrom, reachabl
 import { checkLongDescriptions } from './long-descriptions.ts'
 import { addHandlers } from './handlers.ts'
 import { checkHiddenNames } from './hidden-names.ts'
+import { callersOf } from './callers.ts'
 import { matrixOf } from './matrix.ts'
 import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
@@ -157,13 +158,14 @@ export async function checkAll(
     errors: [...errors],
     warnings: [...warnings],
     ...(await runWithPauses(waysDown(checked, survey))),
+    callers: await runWithPauses(callersOf(checked, mostReported)),
     protocols: [...protocols],
     acquaintances,
     hotSpots: [...hotSpotsOf(agents.keys(), acquaintances)],
   }
 }
 
-/** A report has at most this many errors, warnings, matrix rows, handlers and acquaintances. */
+/** A report has at most this many errors, warnings, matrix rows, callers, handlers and acquaintances. */
 const mostReported = 20_000
 
 /** The matrix, and the paths for which a client must register handlers [R26, R27]. */

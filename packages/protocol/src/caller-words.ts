@@ -1,0 +1,25 @@
+/** A caller of an agent in words, for people: an entry of an access list, or the names of one that must all hold. */
+
+const marks: readonly (readonly [mark: string, words: (rest: string) => string])[] = [
+  ['user:', (id) => `the person ${id}`],
+  ['role:', (role) => `anybody in the role ${role}`],
+  ['key:', (id) => `the API key ${id}`],
+  ['@*@', (domain) => `any agent of ${domain}`],
+  ['for:', (who) => `acting for ${who}`],
+  ['from:', (who) => `in work that began with ${who}`],
+]
+
+/** Words for names that must all hold; for none of them, those of everybody in the database. */
+export function callerWords(names: readonly string[]): string {
+  if (names.length === 0) return 'everybody of this database'
+  const isAbout = (name: string) => /^(?:for|from):/.test(name)
+  const [who, about] = [names.filter((name) => !isAbout(name)), names.filter(isAbout)]
+  return [who, about].flatMap((some) => (some.length === 0 ? [] : [some.map(nameWords).join(' and ')])).join(' ')
+}
+
+function nameWords(name: string): string {
+  if (name === '@*') return 'any agent with an address'
+  if (name === 'anonymous') return 'a caller without a credential'
+  const [mark, words] = marks.find(([one]) => name.startsWith(one)) ?? []
+  return mark === undefined || words === undefined ? name : words(name.slice(mark.length))
+}
