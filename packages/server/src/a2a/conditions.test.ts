@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { createRuntime, defineTool, memoryStore, type Runtime } from '@witan/core'
+import { createRuntime, defineTool, memoryStore, type Runtime, type Store } from '@witan/core'
 import { call, scriptedModel, toolResults } from '@witan/core/testing'
 import { openState, type PolicyState, sealState } from '@witan/core/tooling'
 import { z } from 'zod'
@@ -61,6 +61,9 @@ interface Reply {
 let runtime: Runtime
 let app: App
 let later = 0
+/** Happens once, right after an interruption was read for the second time. */
+let meanwhile: (() => Promise<void>) | null = null
+let reads = 0
 const logged: string[] = []
 
 /** An agent of another server, by its address; or with no address nobody. */
@@ -89,6 +92,16 @@ const lastFrame = (stream: string) =>
     .split('\n')
     .findLast((line) => line.startsWith('data: '))
     ?.slice(6) ?? '{}'
+
+function readThen(inner: Store): Store['getInterruption'] {
+  return async (database, id) => {
+    const row = await inner.getInterruption(database, id)
+    const then = ++reads === 2 ? meanwhile : null
+    if (then !== null) meanwhile = null
+    await then?.()
+    return row
+  }
+}
 
 const anna = '@anna@a.test'
 const say = (parts: object[], more: object = {}) => ({
@@ -125,8 +138,13 @@ describe('what a task demands of its caller', () => {
       (request) => toolResults(request)[0] ?? (request.tools.length > 0 ? call('buy') : 'done'),
       { id: 'play/model' },
     )
+    const inner = memoryStore({ now })
+    const store = new Proxy(inner, {
+      get: (target, name) =>
+        name === 'getInterruption' && meanwhile !== null ? readThen(inner) : (Reflect.get(target, name) as unknown),
+    })
     runtime = createRuntime({
-      store: memoryStore({ now }),
+      store,
       ...{ domains: { [domain]: 'default' }, models: { 'play/model': model }, tools: [buy] },
     })
     for (const [id, more] of Object.entries(agents)) {
@@ -274,6 +292,20 @@ describe('what a task demands of its caller', () => {
     const [fresh] = statesIn((await rpc([anna, 'slow'], 'GetTask', { id: task.id })).result)
     const { result } = await rpc([anna, 'slow'], 'SendMessage', resolution(fresh, on))
     assert.equal(result?.task?.status.state, 'TASK_STATE_COMPLETED')
+  })
+
+  test('[E65] a state is of no use once somebody here was faster, however close', async () => {
+    const task = await asked('shop')
+    const [state] = statesIn(task)
+    const { items } = await runtime.listInterruptions({ state: 'open' })
+    const id = items[0]?.id ?? ''
+    // It is read for the task, and again for the state: it is open then, and settled before it is answered.
+    reads = 0
+    meanwhile = async () => void (await runtime.answerInterruption(id, { answer: { resolution: { receipt: 'here' } } }))
+    assertRefused(await rpc([anna, 'shop'], 'SendMessage', resolution(state, { taskId: task.id })), 'too late')
+    assert.equal(meanwhile, null)
+    const { result } = await rpc([anna, 'shop'], 'GetTask', { id: task.id })
+    assert.match(JSON.stringify(result?.artifacts), /here/)
   })
 
   test('consent for a conversation holds for the context', async () => {
