@@ -187,6 +187,20 @@ test('what a model used and its provider did not say is never counted as all', (
   assert.deepEqual(view.calls.get('a')?.tokens, { input: 10, output: 6, complete: false })
 })
 
+test('what an agent elsewhere has cost, as far as it is known, stands at its call', () => {
+  const elsewhere: Given = ['start', 'a.b', { message: 'Go', remote: '@docs@b.test' }, 'agent']
+  const tokensAfter = (...over: readonly Given[]) =>
+    viewOf(events(starts('a'), replies('a'), elsewhere, ...over)).calls.get('a.b')?.tokens
+  const ended = (usage: object): Given => ['end', 'a.b', { text: 'Done.', finishReason: 'stop', usage }, 'agent']
+  const usage = { inputTokens: 900, outputTokens: 100, complete: true }
+  assert.deepEqual(tokensAfter(ended(usage)), { input: 900, output: 100, complete: true })
+  assert.deepEqual(tokensAfter(ended({ ...usage, complete: false })), { input: 900, output: 100, complete: false })
+  const unknown = { input: 0, output: 0, complete: false }
+  assert.deepEqual(tokensAfter(ended({ inputTokens: 'many' })), unknown)
+  assert.deepEqual(tokensAfter(['error', 'a.b', { code: 'REMOTE_FAILED', detail: 'No.' }, 'agent']), unknown)
+  assert.deepEqual(tokensAfter(), { input: 0, output: 0, complete: true })
+})
+
 test('[T31] a file that a tool saved is in the view once, and at its call; what is no artifact changes nothing', () => {
   const saved = { id: 'art_1', name: 'report.md', mediaType: 'text/markdown', bytes: 12, inputs: ['art_0', 7] }
   const artifact = (content: object): Given => ['artifact', 'a.b.t', content]

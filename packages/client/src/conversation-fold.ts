@@ -236,6 +236,7 @@ function onEnd(view: Draft, event: EventOf<'end'>): Call | null {
   call.finishReason = text(finishReason) || null
   call.text = text(said)
   call.output = output ?? null
+  takeRemoteUsage(call, event.content.usage)
   const state = finishReason === 'cancelled' ? 'cancelled' : finishReason === 'error' ? 'failed' : 'completed'
   return endCall(view, call, { at: event.at, state })
 }
@@ -264,7 +265,15 @@ function onError(view: Draft, event: EventOf<'error'>): Call | null {
   if (event.kind === 'tool') for (const one of texts(event.content.bound)) call.bound.push(one)
   call.error = { code: text(code) || 'INTERNAL', detail: text(detail) }
   call.text = ''
+  takeRemoteUsage(call, null)
   return endCall(view, call, { at: event.at, state: code === 'RUN_CANCELLED' ? 'cancelled' : 'failed' })
+}
+
+/** No model reply of an agent on another server is seen here: its end says what it has cost, as far as that is known, and an error does not. */
+function takeRemoteUsage(call: Call, usage: unknown): void {
+  if (call.remote === null) return
+  const { inputTokens, outputTokens, complete } = isRecord(usage) ? usage : {}
+  call.tokens = { input: number(inputTokens) ?? 0, output: number(outputTokens) ?? 0, complete: complete === true }
 }
 
 function onRequired(view: Draft, event: RequiredEvent): Call | null {
