@@ -71,7 +71,7 @@ export interface OwnRuns {
   get(runId: string): Promise<OwnRun>
   /**
    * The last changed first; those of one conversation the last begun first. One page looks at 2,000 runs at most, so it may hold fewer than
-   * its limit and still have a cursor. A run that changes while pages are read stands at the top of the next list.
+   * its limit and still have a cursor; of live ones it finds all. A run that changes while pages are read stands at the top of the next list.
    */
   list(filter?: OwnRunFilter & PageOptions): Promise<Page<OwnRun>>
   /** How many a list has, among the first 2,000 that it looks at. */

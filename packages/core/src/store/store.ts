@@ -332,7 +332,8 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   ): Promise<readonly JobRow[]>
   /**
    * Runs of the conversations that a principal created, the last changed first; of one conversation the last begun first, since there they
-   * follow one another. `next`: behind which run to go on, if `look` ended the search. The cost grows with `look` alone.
+   * follow one another. `next`: behind which run to go on, if `look` ended the search. The cost grows with `look` alone; with `live` it
+   * does not count, and the cost grows with the live runs of the database instead.
    */
   listRunsOf(
     database: string,

@@ -103,11 +103,12 @@ function runsOf(
   const inOrder = conversation === null ? all.sort(lastChangedFirst) : all.reverse()
   const isBefore = (job: JobRow) => after !== null && conversation === null && lastChangedFirst(job, after) <= 0
   const start = after !== null && conversation !== null ? indexOf(inOrder, after.id) + 1 : 0
+  const most = live === true && conversation === null ? Number.POSITIVE_INFINITY : look
   const looked = inOrder
     .slice(start)
     .filter((job) => !isBefore(job))
-    .slice(0, look)
-  const last = looked.length === look ? looked.at(-1) : undefined
+    .slice(0, most)
+  const last = looked.length === most ? looked.at(-1) : undefined
   const least = since ?? Number.NEGATIVE_INFINITY
   const wanted = looked.filter(
     (job) =>

@@ -65,6 +65,11 @@ function runsOfMethods(session: SqliteSession): Pick<ReadMethods, RunsOfMethod> 
   return {
     listRunsOf: (database, { limit, bound, after, look, ...of }) =>
       session.read((connection) => {
+        if (of.live === true && of.conversation === null) {
+          const wanted = wantedRuns(database, of, of.since ?? -Number.MAX_SAFE_INTEGER)
+          const rows = connection.someTuples(bound, jobSql.listLiveRunsOf, ...wanted, ...behind(after), limit)
+          return { rows: rows.map(jobOfTuple), next: null }
+        }
         const found = lookedAt(connection, { ...of, database, after, look })
         if (found === null) return { rows: [], next: null }
         const sql = of.conversation === null ? jobSql.listRunsOf : jobSql.listRunsIn
@@ -87,6 +92,11 @@ function runsOfMethods(session: SqliteSession): Pick<ReadMethods, RunsOfMethod> 
 function wantedRuns(database: string, { createdBy, agents, conversation, status, live }: RunsOf, least: number) {
   const among = agents === null ? null : JSON.stringify(agents)
   return [database, createdBy, among, conversation, status, live === null ? null : Number(live), least] as const
+}
+
+/** The place behind which a list goes on. */
+function behind(after: RunPlace | null) {
+  return [after?.changedAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? ''] as const
 }
 
 interface Looked {
@@ -114,10 +124,9 @@ function lookedAt(
   const most = Number.MAX_SAFE_INTEGER
   const least = since ?? -most
   if (conversation === null) {
-    const behind = [after?.changedAt ?? most, after?.id ?? ''] as const
-    const last = get(jobSql.lastLooked, database, createdBy, ...behind, look)
+    const last = get(jobSql.lastLooked, database, createdBy, ...behind(after), look)
     const next = last === null ? null : { changedAt: last.changed_at as number, id: last.id as string }
-    const range = [...behind, next?.changedAt ?? -most, next?.id ?? '']
+    const range = [...behind(after), next?.changedAt ?? -most, next?.id ?? '']
     return { least: Math.max(least, next?.changedAt ?? least), range, next }
   }
   const number = (get(logSql.findConversation, database, conversation)?.number as number | undefined) ?? null

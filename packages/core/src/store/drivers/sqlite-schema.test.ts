@@ -260,6 +260,7 @@ test('every statement that runs again and again finds its rows by an index', (co
   assert.match(detailOf(jobSql.listLiveTasks), /INDEX live_tasks_by_age \(database=\? AND \(created_at,id\)</)
   assert.match(detailOf(jobSql.listTasks), /INDEX tasks_by_age \(database=\? AND \(created_at,id\)</)
   assert.match(detailOf(jobSql.lastLooked), /INDEX runs_by_maker \(database=\? AND maker=\? AND \(changed_at,id\)</)
+  assert.match(detailOf(jobSql.listLiveRunsOf), /INDEX live_jobs/)
   for (const sql of [jobSql.listRunsOf, jobSql.countRunsOf])
     assert.match(
       detailOf(sql),

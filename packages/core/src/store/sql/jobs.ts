@@ -91,6 +91,12 @@ order by changed_at desc, id desc limit 1 offset ?5 - 1`,
   lastLookedIn:
     'select changed_at, id, key from jobs where key >= ?1 and key < ?2 order by key desc limit 1 offset ?3 - 1',
   listRunsOf: `${selectJob} where ${byChange} order by j.changed_at desc, j.id desc limit ?12`,
+  /** The live ones behind the place `(?8, ?9)`, at a cost that does not grow with ended ones. */
+  listLiveRunsOf: `
+select ${jobColumns}, j.database, c.id
+from jobs j indexed by live_jobs join conversations c on c.number = j.key >> 20
+where j.ended_at is null and ${wantedRuns} and (j.changed_at, j.id) < (?8, ?9)
+order by j.changed_at desc, j.id desc limit ?10`,
   listRunsIn: `${selectJob} where ${byKey} order by j.key desc limit ?10`,
   countRunsOf: `select count(*) as count from jobs j join conversations c on c.number = j.key >> 20 where ${byChange}`,
   countRunsIn: `select count(*) as count from jobs j join conversations c on c.number = j.key >> 20 where ${byKey}`,

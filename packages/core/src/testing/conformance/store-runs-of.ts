@@ -81,6 +81,14 @@ function checkLooks(check: Check): void {
     assert.deepEqual([idsOf(further.rows), further.next], [['j1'], null])
     assert.equal((await store.listRunsOf(database, { ...of, look: 3, since: 6 })).next, null)
     assert.equal(await store.countRunsOf(database, { ...of, agents: ['even'], look: 4 }), 2)
+    const j2 = await jobOf(store, 'j2')
+    for (const id of ['j4', 'j3']) assert.ok((await store.append(change(await jobOf(store, id), rest(id)))).ok)
+    const live = { ...of, live: true, look: 1 }
+    const open = await store.listRunsOf(database, live)
+    assert.deepEqual([idsOf(open.rows), open.next], [['j2', 'j1', 'j0'], null], 'live ones are all found')
+    assert.deepEqual(idsOf((await store.listRunsOf(database, { ...live, after: j2 })).rows), ['j1', 'j0'])
+    assert.deepEqual(idsOf((await store.listRunsOf(database, { ...live, agents: ['even'], limit: 1 })).rows), ['j2'])
+    assert.deepEqual(idsOf((await store.listRunsOf(database, { ...live, since: 6 })).rows), [])
     const conversation = await beginFor(store, 'r1', { createdBy })
     for (const id of ['r2', 'r3', 'r4']) {
       const last = await jobOf(store, `r${Number(id.slice(1)) - 1}`)

@@ -15,8 +15,9 @@ export async function listRunsOf(
   database: string,
   { limit, bound, ...of }: Parameters<Store['listRunsOf']>[1],
 ): Promise<{ readonly rows: readonly JobRow[]; readonly next: RunPlace | null }> {
-  const { least, range, next } = await lookedAt(session, database, of)
-  const sql = of.conversation === null ? runsOfSql.list : runsOfSql.listIn
+  const isLive = of.live === true && of.conversation === null
+  const { least, range, next } = isLive ? allLive(of) : await lookedAt(session, database, of)
+  const sql = isLive ? runsOfSql.listLive : of.conversation === null ? runsOfSql.list : runsOfSql.listIn
   const query = [sql, ...wantedRuns(database, of, least), ...range, limit] as const
   const rows = await someRows(session, { database, query, long: ['about', 'result'] }, bound)
   const isLast = next === null || next.changedAt < (of.since ?? Number.NEGATIVE_INFINITY)
@@ -50,6 +51,16 @@ interface Looked {
   readonly next: RunPlace | null
 }
 
+/** The place behind which a list goes on. */
+function behind(after: RunPlace | null) {
+  return [after?.changedAt ?? Number.MAX_SAFE_INTEGER, stored(after?.id ?? '')] as const
+}
+
+/** Live ones are few. */
+function allLive({ after, since }: Looking): Looked {
+  return { least: since ?? -Number.MAX_SAFE_INTEGER, range: behind(after), next: null }
+}
+
 async function lookedAt(
   session: PostgresSession,
   database: string,
@@ -59,10 +70,10 @@ async function lookedAt(
   const most = Number.MAX_SAFE_INTEGER
   const least = since ?? -most
   if (conversation === null) {
-    const behind = [after?.changedAt ?? most, stored(after?.id ?? '')] as const
-    const [[last] = []] = await session.read(database, [runsOfSql.lastLooked, at, stored(createdBy), ...behind, look])
+    const from = behind(after)
+    const [[last] = []] = await session.read(database, [runsOfSql.lastLooked, at, stored(createdBy), ...from, look])
     const next = last === undefined ? null : { changedAt: last.changed_at as number, id: restored(last.id as string) }
-    const range = [...behind, next?.changedAt ?? -most, stored(next?.id ?? '')]
+    const range = [...from, next?.changedAt ?? -most, stored(next?.id ?? '')]
     return { least: Math.max(least, next?.changedAt ?? least), range, next }
   }
   const inside = [at, stored(conversation)] as const

@@ -64,6 +64,10 @@ order by changed_at desc, id desc limit 1 offset $5::bigint - 1`,
 select changed_at, id, number from {s}.jobs
 where database = $1 and conversation = $2 and kind = 'run' and number < $3 order by number desc limit 1 offset $4::bigint - 1`,
   list: `select ${jobColumns} from ${byChange} order by j.changed_at desc, j.id desc limit $12`,
+  /** The live ones behind the place `($8, $9)`. */
+  listLive: `
+select ${jobColumns} from ${wantedRuns} and j.ended_at is null and (j.changed_at, j.id) < ($8, $9)
+order by j.changed_at desc, j.id desc limit $10`,
   listIn: `select ${jobColumns} from ${byNumber} order by j.number desc limit $10`,
   count: `select count(*) from ${byChange}`,
   countIn: `select count(*) from ${byNumber}`,
