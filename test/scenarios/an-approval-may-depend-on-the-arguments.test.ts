@@ -228,7 +228,10 @@ test('[Fb06] a condition that cannot be right refuses the save, and one about an
     instructions: '',
     tools: ['pay'],
     parameters: [{ name: 'account' }],
-    actions: [{ name: 'Sign', parametersSchema: { properties: { page: {}, account: {} } } }],
+    actions: [
+      { name: 'Sign', parametersSchema: { properties: { page: {}, account: {} } } },
+      { name: 'Note', parametersSchema: { properties: { page: {} }, additionalProperties: true } },
+    ],
     subAgents: [{ agent: 'clerk' }],
   }
   const clerk = { id: 'clerk', model: 'play/model', instructions: '', parameters: [{ name: 'topic' }] }
@@ -263,6 +266,7 @@ test('[Fb06] a condition that cannot be right refuses the save, and one about an
         about('clerk', 'message'),
         about('clerk', 'topic'),
         about('clerk', 'tropic'),
+        about('Note', 'whatever'),
       ],
     },
     clerk,

@@ -133,6 +133,17 @@ test('[C19] [D11] changed arguments fit the schema that the model saw and never 
   assert.match(refusal(approval, { decision: 'approved', arguments: { amount: 1 } }).text, /cannot be changed/)
 })
 
+test('[C19] [Fb06] of a tool that takes any name, changed arguments may have any but a bound one', () => {
+  const open = { ...terms, schema: { ...terms.schema, additionalProperties: { type: 'string' } } }
+  const changed = { decision: 'approved', arguments: { amount: 1, extra: 'x' } }
+  assert.deepEqual(answered(approval, changed, open), changed)
+  for (const [more, words] of [
+    [{ extra: 1 }, /do not fit `pay`.*`extra`/],
+    [{ userID: 'x' }, /`userId` is bound/],
+  ] as const)
+    assert.match(refusal(approval, { decision: 'approved', arguments: { amount: 1, ...more } }, open).text, words)
+})
+
 test('[F29] a message is answered with text, a policy with a resolution or not', () => {
   const message: Interruption = { ...base, kind: 'message', prompt: 'hello?' }
   assert.equal(answered(message, 'yes'), 'yes')

@@ -4,7 +4,7 @@
  */
 import { type Interruption, type Question, WitanError } from '@witan/protocol'
 import type { ApprovalTerms } from '../tool/approval.ts'
-import { boundSpelling, checkSchema, propertyNames } from '../tool/schema.ts'
+import { boundSpelling, checkSchema, propertyNames, takesName } from '../tool/schema.ts'
 import type { Answer } from '../tool/tool.ts'
 
 /** The answer to one of several questions, by question id. */
@@ -125,7 +125,7 @@ function checkArguments(
     const bound = boundSpelling(terms.bound, name)
     if (bound !== undefined)
       throw invalid(`${at}.${clip(name)}`, `\`${bound}\` is bound for \`${tool}\`.`, 'Leave it out.')
-    if (names.length > 0 && !names.includes(name) && terms.takesAnyName !== true)
+    if (terms.takesAnyName !== true && !takesName(terms.schema, name))
       throw invalid(`${at}.${clip(name)}`, `\`${tool}\` has no argument \`${clip(name)}\`.`, oneOf(names))
   }
   const checked = checkSchema(terms.schema, record)

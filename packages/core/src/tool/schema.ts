@@ -14,6 +14,12 @@ export function propertyNames(schema: JsonSchema): readonly string[] {
   return [...namesOf(schema).listed]
 }
 
+/** Whether a schema takes an argument of this name: it lists it, or it takes names that it does not list. */
+export function takesName(schema: JsonSchema, name: string): boolean {
+  const { listed, isOpen } = namesOf(schema)
+  return isOpen || listed.has(name)
+}
+
 /** The bound values that a schema describes. The executor gets them in addition to the model's arguments. */
 export function boundArguments(
   schema: JsonSchema,

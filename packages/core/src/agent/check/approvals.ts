@@ -3,6 +3,7 @@ import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import { agentEdgesOf, edgesOf, transferTool } from '@witan/protocol/edges'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
+import { namesOf } from '../../tool/schema-names.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
@@ -150,8 +151,7 @@ function argumentsOf(
   const own = [...agent.queries, ...agent.actions].find(({ name }) => name === tool)
   if (own === undefined && builtInsOf(agent).includes(tool)) return null
   const schema = own === undefined ? tools.get(tool)?.jsonSchema : (own.parametersSchema ?? {})
-  if (schema === undefined || (schema['additionalProperties'] !== false && propertyNames(schema).length === 0))
-    return null
+  if (schema === undefined || namesOf(schema).isOpen) return null
   const bound = new Set(agent.parameters.map(({ name }) => name))
   return propertyNames(schema).filter((name) => !bound.has(name))
 }
