@@ -321,6 +321,8 @@ where r.database = $1 and r.id = u.id and (r.${column} is null or r.${column} < 
  * runs that no such list has.
  */
 const runsByMaker = `
+alter table {s}.conversations no force row level security;
+alter table {s}.jobs no force row level security;
 alter table {s}.jobs add column maker text collate "C";
 alter table {s}.jobs add column changed_at bigint;
 update {s}.jobs j set changed_at = coalesce(j.ended_at, j.started_at, j.created_at),
