@@ -1,18 +1,12 @@
 /** `npm run federation`: starts the servers of this example, asks the desk one question, and shows what happened on both sides. */
-import { once } from 'node:events'
-import { relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { processTerminal, runCommandLine } from '@witan/cli'
-import { createClient } from '@witan/client'
 import type { Interruption } from '@witan/protocol'
-import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { WitanServer } from '@witan/server'
 import { startHotel } from './hotel.ts'
 import { ports } from './places.ts'
+import { clientOf, failing, isPerson, newest, say, serversBeside, untilStopped } from './shown.ts'
 
 const question = 'I must be in Vienna on Thursday by noon, and stay for a night.'
-const terminal = processTerminal()
-const isPerson = process.stdin.isTTY === true && process.stdout.isTTY === true && !process.argv.includes('--yes')
-const isColourful = process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb'
+const { start, witan } = serversBeside(import.meta.url)
 
 /** What the example answers where nobody sits at a terminal. */
 const answers: Partial<Record<Interruption['kind'], readonly string[]>> = {
@@ -40,10 +34,6 @@ async function main(): Promise<void> {
   }
 }
 
-async function start(name: string): Promise<WitanServer> {
-  return startServer(await loadConfig({ file: fileOf(name), env: { WITAN_LOG_LEVEL: 'warn', ...process.env } }))
-}
-
 function introduce(): void {
   say(
     '',
@@ -68,44 +58,4 @@ async function ask(office: WitanServer): Promise<void> {
   client.close()
 }
 
-/** Runs a command of `witan`, which finds the running server by its configuration. */
-async function witan(server: string, ...words: readonly string[]): Promise<number> {
-  const all = [...words, '--config', relative(process.cwd(), fileOf(server))]
-  say('', `$ npx witan ${all.map(quoted).join(' ')}`)
-  return runCommandLine(all, terminal)
-}
-
-async function newest(server: WitanServer): Promise<string> {
-  const client = clientOf(server)
-  const { items } = await client.conversations.list({ limit: 1 })
-  client.close()
-  return items[0]?.id ?? ''
-}
-
-function clientOf({ url, token }: WitanServer) {
-  return createClient({ url, ...(token === null ? {} : { token }) })
-}
-
-async function untilStopped(servers: Readonly<Record<string, WitanServer>>): Promise<void> {
-  say('', 'The servers run until Ctrl+C. In the Studio:')
-  for (const [name, { pageUrl }] of Object.entries(servers)) say(`  ${name.padEnd(8)}${pageUrl}`)
-  await once(process, 'SIGINT')
-}
-
-function say(...lines: readonly string[]): void {
-  for (const line of lines) process.stdout.write(isColourful ? `\u001b[2m${line}\u001b[0m\n` : `${line}\n`)
-}
-
-function quoted(word: string): string {
-  return /^[\w@:./=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
-}
-
-function fileOf(name: string): string {
-  return fileURLToPath(new URL(`${name}.config.ts`, import.meta.url))
-}
-
-await main().catch((error: Error) => {
-  const hint = /in use/.test(error.message) ? ' FEDERATION_PORTS=5801,5802,5803 names other ports.' : ''
-  process.stderr.write(`${error.message}${hint}\n`)
-  process.exitCode = 1
-})
+await main().catch(failing('FEDERATION_PORTS=5801,5802,5803'))
