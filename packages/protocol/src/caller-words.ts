@@ -1,4 +1,5 @@
-/** A caller of an agent in words, for people: an entry of an access list, or the names of one that must all hold. */
+/** A caller of an agent in words, for people: an entry of an access list, or the names of one that must all hold; and for whom a call is made. */
+import type { OutsideCaller } from './caller.ts'
 
 const marks: readonly (readonly [mark: string, words: (rest: string) => string])[] = [
   ['user:', (id) => `the person ${id}`],
@@ -22,4 +23,11 @@ function nameWords(name: string): string {
   if (name === 'anonymous') return 'a caller without a credential'
   const [mark, words] = marks.find(([one]) => name.startsWith(one)) ?? []
   return mark === undefined || words === undefined ? name : words(name.slice(mark.length))
+}
+
+/** `for mailto:u@a.example`; where somebody else began it, ` (begun by …)` stands behind. Empty without evidence. */
+export function forWhomWords({ onBehalfOf: [first, ...rest] = [] }: OutsideCaller): string {
+  if (first === undefined) return ''
+  const origin = rest.at(-1)
+  return `for ${first}${origin === undefined ? '' : ` (begun by ${origin})`}`
 }

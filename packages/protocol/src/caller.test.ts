@@ -1,7 +1,8 @@
 /** Who called from another server, and for whom. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { callerOf, forWhomWords } from './caller.ts'
+import { callerOf } from './caller.ts'
+import { forWhomWords } from './caller-words.ts'
 
 const piece = (subject: string, ...onBehalfOf: string[]) => ({
   ...{ subject, onBehalfOf, issuer: 'https://a.test', digest: 'sha256:1', expiresAt: 0 },

@@ -36,10 +36,3 @@ function actsFor(caller: string, evidence: IncomingCall['evidence'] = []): reado
   const { subject, onBehalfOf } = leading
   return onBehalfOf.length === 0 && subject !== caller ? [subject] : onBehalfOf
 }
-
-/** `for mailto:u@a.example`; where somebody else began it, ` (begun by …)` stands behind. Empty without evidence. */
-export function forWhomWords({ onBehalfOf: [first, ...rest] = [] }: OutsideCaller): string {
-  if (first === undefined) return ''
-  const origin = rest.at(-1)
-  return `for ${first}${origin === undefined ? '' : ` (begun by ${origin})`}`
-}
