@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '@witan/core'
 import type { Rule, ScriptedReply } from '@witan/core/testing'
-import { type AgentDraft, createStage, until } from '../support/stage.ts'
+import { type AgentDraft, createGate, createStage, until } from '../support/stage.ts'
 
 const most = 1_000_000
 const long = 'A line of a report.\n'.repeat(20_000)
@@ -81,3 +81,27 @@ for (const [what, { agents, root = () => 'Done.', users }] of Object.entries(way
       await runtime.close()
     }
   })
+
+test('what people say while a workflow works is bounded for its next pass', async () => {
+  const store = memoryStore()
+  const gate = createGate()
+  const { runtime, ask, requests } = createStage({
+    agents: [{ id: 'flow', workflow: { kind: 'sequence', agents: ['step-0'] } }, { id: 'step-0' }],
+    plays: { 'step-0': () => gate.opened.then(() => 'Done.') },
+    options: { store },
+  })
+  try {
+    const first = ask('flow', 'Go.', { id: 'chats/1' })
+    await until(() => requests.length > 0)
+    const more = await Promise.all(steps.map(() => runtime.run('chats/1', { prompt: long })))
+    gate.open()
+    await Promise.all([first, ...more.map(({ result }) => result)])
+    const read = requests.flatMap(({ messages }) => messages.map(({ content }) => content))
+    const longest = Math.max(...read.map(({ length }) => length))
+    assert.ok(longest > long.length && longest < 1.1 * most, `${longest} characters`)
+    const { entries } = (await store.readSnapshot('default', 'chats/1')) ?? assert.fail('it is gone')
+    assert.equal(entries.filter(({ body }) => 'text' in body && body.text === long).length, steps.length)
+  } finally {
+    await runtime.close()
+  }
+})

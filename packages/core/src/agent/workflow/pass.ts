@@ -37,7 +37,9 @@ function readOf({ end: { text, output, hasSchema, isAttributed } }: AnsweredStep
   return !isAttributed && hasSchema && output !== null ? jsonForModel(output) : text
 }
 
-/** Words as a step reads them: what only looks like an attribution is marked, unless the runtime has written them. */
+/** Words as a step reads them: what only looks like an attribution is marked, unless the runtime has written them. Several are cut if they are too long in all. */
 export function inputText(words: readonly { readonly text: string; readonly isAttributed: boolean }[]): string {
-  return words.map(({ text, isAttributed }) => (isAttributed ? text : markForeign(text))).join('\n\n')
+  const all = words.map(({ text }) => text)
+  const texts = all.length === 1 ? all : cutTogether(all)
+  return texts.map((text, at) => (words[at]?.isAttributed === true ? text : markForeign(text))).join('\n\n')
 }
