@@ -33,7 +33,8 @@ export const complaints = defineAgent({
   ],
   model: scriptedModel(
     (request, turn) => {
-      const words = lastUserMessage(request)
+      // Below the words of the person stands what the desk has done.
+      const [words = ''] = lastUserMessage(request).split('\n')
       if (/parcel/i.test(words)) return call('transfer_to_agent', { agent_name: 'shipping' })
       const said = toolResults(request).at(-1) ?? ''
       if (turn === 0) return call('goodwill', { request: words })
