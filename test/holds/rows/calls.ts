@@ -69,6 +69,18 @@ const bodies: Readonly<Record<string, readonly [status: number, body: string]>> 
     200,
     mentionable(`"recipient_capabilities":{"mention_relay":"${longText('inline', 150_000)}"}`),
   ],
+  'a resolution with a state of 0.9 MB': [
+    200,
+    mentionable(`"policy_resolution":{"in_reply_to_state":"${longText('aaaa', 225_000)}"}`),
+  ],
+  'a resolution of 90,000 values': [
+    200,
+    mentionable(`"policy_resolution":{"in_reply_to_state":"x","values":[${longText('0,', 90_000)}0]}`),
+  ],
+  'a resolution that names the prototype': [
+    200,
+    mentionable('"policy_resolution":{"__proto__":{"in_reply_to_state":"x"}}'),
+  ],
   'metadata that names the prototype': [
     200,
     rpc({ metadata: '{"__proto__":{"mentionable":{"agent_chain":7}},"mentionable":{}}' }),

@@ -103,6 +103,16 @@ const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]
     false,
     { ...agent, access: { call: many(140, many(100, `@a@${'ü'.repeat(15)}`)) } },
   ],
+  '14,000 addresses in other alphabets that may meet its demands': [
+    true,
+    {
+      ...agent,
+      demands: many(14, 0).map((_, at) => ({
+        ...{ kind: 'consent_required', message: `${'May we? '.repeat(1_200)}${at}` },
+        of: many(1_000, `@a${at}@${'ü'.repeat(9)}.日本.example`),
+      })),
+    },
+  ],
   '98,000 malformed names of parameters': [
     false,
     { ...agent, subAgents: many(200, { agent: 'root', map: named(490, () => 0) }) },

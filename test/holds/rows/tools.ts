@@ -1,5 +1,5 @@
 /** What a model asks of tools in one reply, and what tools return. */
-import { defineTool, type Source } from '@witan/core'
+import { defineTool, type FunctionContext, type Source } from '@witan/core'
 import { z } from 'zod'
 import type { Row } from '../support/row.ts'
 import { run, type Said, type Stage } from '../support/said.ts'
@@ -58,6 +58,16 @@ const results: Readonly<Record<string, () => unknown>> = {
 const thrown: Readonly<Record<string, () => unknown>> = {
   'of 20 million characters': () => new Error('a '.repeat(10_000_000)),
   'of 20 million line ends': () => new Error('\n'.repeat(20_000_000)),
+}
+
+const price = { kind: 'payment_required', message: 'One euro.' }
+const demanded: Readonly<Record<string, () => unknown>> = {
+  'of 20 million characters': () => ({ ...price, message: 'a '.repeat(10_000_000) }),
+  'of 100,000 keys': () => ({ ...price, data: keys(100_000) }),
+  'of 100,000 names of its own': () => ({ ...price, ...keys(100_000) }),
+  'of 10 million holes': () => ({ ...price, auth_challenges: new Array(10_000_000) }),
+  'of a list 5,000 deep': () => ({ ...price, data: { x: nested(5_000) } }),
+  'with a link of 15,000 characters': () => ({ ...price, url: `https://${'a.'.repeat(7_000)}test` }),
 }
 
 const hidden = { parameters: [{ name: 'key', secret: true, sendToModel: false }], tools: ['tell'] }
@@ -135,6 +145,19 @@ export const tools: readonly Row[] = [
       },
     },
   ]),
+  ...Object.entries(demanded).map(
+    ([what, value]): Row => ({
+      name: `a tool demands something ${what}`,
+      setUp: (play) => {
+        const made = value()
+        const execute = (_: unknown, { demand }: FunctionContext) => demand(made as never)
+        return run(
+          play,
+          calling(many(1, '{}'), { tools: [defineTool({ ...plain, parameters: z.object({}), execute })] }),
+        )
+      },
+    }),
+  ),
   {
     name: '90,000 arguments that the tool does not list in one call',
     setUp: (play) =>
