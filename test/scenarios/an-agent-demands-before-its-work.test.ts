@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createConversationFold } from '@witan/client'
-import { defineTool, memoryStore, type Store } from '@witan/core'
+import { defineTool, memoryStore, type RuntimeOptions, type Store } from '@witan/core'
 import { readReplaySource, replay } from '@witan/core/export'
 import { call, toolResults } from '@witan/core/testing'
 import type { AgentInput, RunResult } from '@witan/protocol'
@@ -33,6 +33,7 @@ function stageOf(
     store?: Store
     clock?: ReturnType<typeof fakeClock>
     tools?: readonly ReturnType<typeof defineTool>[]
+    protocols?: NonNullable<RuntimeOptions['protocols']>
   } = {},
 ): Stage {
   return createStage({
@@ -115,7 +116,10 @@ test('[C21] consent for a conversation outlives a process, and holds for no othe
 
 /** How an agent may come to work, and whether a model above it goes on when it may not. */
 const callers: Readonly<
-  Record<string, { readonly callers: readonly AgentDraft[]; readonly plays?: Record<string, Play> }>
+  Record<
+    string,
+    { readonly callers: readonly AgentDraft[]; readonly plays?: Record<string, Play>; readonly shop?: object }
+  >
 > = {
   'a sub-agent': {
     callers: [{ id: 'root', subAgents: [{ agent: 'shop' }] }],
@@ -125,11 +129,22 @@ const callers: Readonly<
     callers: [{ id: 'root', transfers: [{ agent: 'shop' }] }],
     plays: { root: (request) => toolResults(request)[0] ?? call('transfer_to_agent', { agent_name: 'shop' }) },
   },
+  'a peer': {
+    callers: [{ id: 'root', speaks: [{ protocol: 'talk', role: 'initiator', peers: ['shop'] }] }],
+    plays: { root: (request) => toolResults(request)[0] ?? call('shop_ask', { text: 'buy' }) },
+    shop: { speaks: [{ protocol: 'talk', role: 'responder' }] },
+  },
   'a step of a workflow': { callers: [{ id: 'root', workflow: { kind: 'sequence', agents: ['shop'] } }] },
   'an agent that a tool runs': {
     callers: [{ id: 'root', tools: ['ask'] }],
     plays: { root: (request) => toolResults(request)[0] ?? call('ask') },
   },
+}
+const talk = {
+  name: 'talk',
+  messages: [
+    { name: 'ask', from: 'initiator' as const, schema: { type: 'object', properties: { text: { type: 'string' } } } },
+  ],
 }
 const ask = defineTool({
   name: 'ask',
@@ -141,7 +156,7 @@ const ask = defineTool({
 for (const [what, cast] of Object.entries(callers))
   test(`[C21] ${what} demands too, and works once that is met`, async () => {
     for (const isMet of [true, false]) {
-      const stage = stageOf([consent], { ...cast, tools: [ask] })
+      const stage = stageOf([consent], { ...cast, tools: [ask], protocols: [talk] })
       const waiting = await stage.ask('root', 'go', { id: 'chats/1' })
       assert.deepEqual([waiting.status, waiting.interruptions.length], ['waiting', 1])
       assert.equal(stage.seenBy('shop').length, 0)
