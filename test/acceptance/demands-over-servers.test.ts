@@ -135,6 +135,12 @@ describe('demands over three servers', () => {
       ['strict', '@strict@b.test', '@strict@b.test', consent.message],
     ])
     assert.equal(requests.length, 3, 'a, the agent between, and the free one: nobody else was asked')
+    const exported = await fetch(
+      `${servers.get('a')?.url}/api/v1/conversations/${encodeURIComponent(run.conversationId)}/export`,
+    )
+    const lines = await exported.text()
+    assert.match(lines, /"kind":"policy","id":null/)
+    assert.equal(/"kind":"policy","id":"/.test(lines), false, 'no export has a state')
     const of = (path: string) => run.interruptions.find((one) => one.path === path)?.id
     doors[1]?.lead(null)
     await servers.get('b')?.close()

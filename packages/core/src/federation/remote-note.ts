@@ -83,6 +83,15 @@ export function readNote(note: unknown): RemoteNote | null {
   }
 }
 
+/** A note as it was saved, without the states of conditions. */
+export function withoutStates(note: unknown): unknown {
+  if (!isRecord(note) || !Array.isArray(note['asked'])) return note
+  const asked = note['asked'].map((one: unknown) =>
+    textIn(one, 'kind') === 'policy' ? { ...(one as object), id: null } : one,
+  )
+  return { ...note, asked }
+}
+
 function sentOf(sent: JsonRecord): Sent {
   const what = textIn(sent, 'what')
   const of = fieldOf(sent, 'of')

@@ -8,6 +8,7 @@ import { conversationRow } from '../reach.ts'
 import type { Parts } from '../wiring.ts'
 import { agentsIn, usedRevisions } from './definitions.ts'
 import { withPseudonyms } from './pseudonyms.ts'
+import { withoutRemoteStates } from './without-states.ts'
 
 /**
  * The lines of a conversation's export. The log is read twice: for the definitions that it names before the first line, and then as
@@ -22,7 +23,7 @@ export async function* exportConversation(scope: Scope, id: string): AsyncGenera
   const snapshot = await parts.store.openSnapshot(database, id)
   if (snapshot === null) throw notFound('conversation', id)
   const agents = await definitionsOf(parts, database, snapshot)
-  const shown = await withPseudonyms(snapshot, agentsIn(agents))
+  const shown = withoutRemoteStates(await withPseudonyms(snapshot, agentsIn(agents)))
   yield { kind: 'witan-store', version: movingVersion, databases: [database] }
   yield surroundingsOf(parts, database)
   yield* agents
