@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore, type Principal } from '@witan/core'
+import { readReplaySource, replay } from '@witan/core/export'
 import { call, lastUserMessage } from '@witan/core/testing'
 import type { DatabaseId, Interruption } from '@witan/protocol'
 import type { ProvenEvidence } from '@witan/protocol/entries'
@@ -129,6 +130,10 @@ test('[E22] fresh evidence of the same issuer and subject resolves it, and nothi
   assert.equal(await ended(stage, run), found)
   assert.deepEqual(of.carried, ['sha256:fresh'])
   await stage.runtime.as(from(fresh)).ownRuns.renew('chats/1')
+  const lines: string[] = []
+  for await (const line of stage.runtime.exportConversation('chats/1')) lines.push(line)
+  const { difference } = await replay(await readReplaySource(ReadableStream.from(lines)))
+  assert.equal(difference, null, JSON.stringify(difference))
 })
 
 test('[E22] what was renewed holds for later calls of the run too, until it has expired itself', async () => {

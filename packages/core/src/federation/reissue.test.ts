@@ -24,6 +24,8 @@ async function asked(reissue: EvidenceIssuer['reissue'], pieces = [proven()]) {
   const clock = fakeClock(at)
   const ask = createReissue([{ issuer, reissue }], clock, (error) => reports.push(String(error)))
   const asking = ask(pieces, of)
+  // What answers at all has answered by now.
+  await new Promise((resolve) => setImmediate(resolve))
   clock.advance(5_000)
   return { pieces: await asking, reports }
 }

@@ -4,7 +4,6 @@ import type { Interruption, Question } from '@witan/protocol'
 import { questionSchema } from '@witan/protocol/schemas'
 import { jsonLength } from '../identity/json-length.ts'
 import { cutTo } from '../parameter/scrub.ts'
-import { expiredEvidence } from '../interruption/fresh-evidence.ts'
 import { policyAnswer } from '../interruption/policy.ts'
 import { checkQuestions } from '../tool/questions.ts'
 import type { ResultOutcome } from '../tool/outcome.ts'
@@ -108,7 +107,7 @@ export function withAnswers(
 ): readonly AskedThere[] {
   const all = [...asked]
   for (const [index, one] of answers.entries()) {
-    if (index < from || one.kind !== 'interruption' || expiredEvidence(one.asked) !== null) continue
+    if (index < from || one.kind !== 'interruption') continue
     const form = formOf(one.asked)
     const known = all.findIndex((each) => each.answer === null && each.form === form)
     const at = known < 0 ? all.findIndex((each) => each.answer === null) : known
