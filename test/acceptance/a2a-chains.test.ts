@@ -41,7 +41,12 @@ before(async () => {
     agent('digger'),
     agent('asking', { address: 'asking', access, users, subAgents: [sub('later', { blocking: 'never' })] }),
     agent('later', { users }),
-    agent('quiz', { address: 'quiz', access: { call: ['@*@a.test', 'role:admin'] }, questions: true }),
+    agent('quiz', {
+      address: 'quiz',
+      access: { call: ['@*@a.test', 'role:admin'] },
+      questions: true,
+      users: 'participants',
+    }),
     agent('closed', { address: 'closed' }),
     agent('staff', { address: 'staff', access: { call: ['role:run', 'user:a'] } }),
     agent('only', { address: 'only', access: { call: ['@b@a.test'] } }),
@@ -279,10 +284,13 @@ describe('the chain that comes in', () => {
       async () => calling('quiz').task(id),
       (task) => task.status.state === 'TASK_STATE_COMPLETED',
     )
-    next('quiz', { text: 'two' }, { text: 'three' })
+    next('quiz', { text: 'two' }, { text: 'of ben' }, { text: 'three' })
     const path = `/api/v1/conversations/${encodeURIComponent(contextId)}/runs`
     const here = await stage.witan.call<RunState>('POST', path, { body: { prompt: 'said here' } })
     assert.equal(here.status, 200, here.text)
+    const people = `/api/v1/conversations/${encodeURIComponent(contextId)}/participants`
+    assert.ok((await stage.witan.call('POST', people, { body: { id: 'ben', name: 'Ben' } })).status < 300)
+    assert.equal((await stage.witan.call('POST', path, { body: { prompt: 'said by ben', author: 'ben' } })).status, 200)
     await calling('quiz').send({ ...withChain('from afar again', chainOf(1, 4)), contextId })
     const events = await stage.events(contextId)
     const said = events.flatMap(({ type, author, authorKind, content }) =>
@@ -291,6 +299,7 @@ describe('the chain that comes in', () => {
     assert.deepEqual(said, [
       ['@a@a.test', 'remote', '@a@a.test', 'from afar'],
       ['user', 'user', 'user', 'said here'],
+      ['ben', 'user', 'ben', 'said by ben'],
       ['@a@a.test', 'remote', '@a@a.test', 'from afar again'],
     ])
     const document = await stage.witan.call<{ messages: { author: string; authorKind: string; role: string }[] }>(
@@ -300,12 +309,12 @@ describe('the chain that comes in', () => {
     const speakers = document.body.messages.filter(({ role }) => role === 'user')
     assert.deepEqual(
       speakers.map(({ author, authorKind }) => `${author} ${authorKind}`),
-      ['@a@a.test remote', 'user user', '@a@a.test remote'],
+      ['@a@a.test remote', 'user user', 'ben user', '@a@a.test remote'],
     )
     const { tasks } = (await calling('quiz').rpc<{ tasks: A2aTask[] }>('ListTasks', { contextId, historyLength: 9 }))
       .body.result as { tasks: A2aTask[] }
     const histories = tasks.map(({ history }) => (history ?? []).map(({ role, parts }) => `${role} ${parts[0]?.text}`))
-    assert.deepEqual(histories, [['ROLE_USER from afar again'], [], ['ROLE_USER from afar', 'ROLE_AGENT Which?']])
+    assert.deepEqual(histories, [['ROLE_USER from afar again'], [], [], ['ROLE_USER from afar', 'ROLE_AGENT Which?']])
   })
 
   test('[M06] [M07] [M11] [E31] our ceiling lowers it, and the last hop is told to conclude', async () => {

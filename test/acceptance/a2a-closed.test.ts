@@ -189,6 +189,7 @@ describe('an agent whose `access.call` is null', () => {
               assert.ok(!answer.text.includes('secret') && !answer.text.includes(own.contextId), said)
               const isMessage = method.startsWith('Send') && Object.keys(more).length === 0
               if (isMessage) assert.ok(answer.status === 404 || answer.status === 401, said)
+              if (who.endsWith('another database')) assert.equal(answer.status, 401, said)
             }
           }
     assert.deepEqual([stage.model.of('closed').length, await conversations()], [asked, had], 'nothing began')
