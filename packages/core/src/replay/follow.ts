@@ -17,7 +17,7 @@ import type { ModelEntry } from './folds.ts'
 import { give } from './give.ts'
 import { isBrought, isClosing, isNotMade, isOfModel, nextOfCall, nextOfJob } from './lookahead.ts'
 import { aheadOfCall, aheadOfJob, nextIn, type FollowedLog, stopFollowing, takeEntry } from './followed-log.ts'
-import { beginThinking, dropRefused, endAll, endThinking, startTool, thinkOn } from './under-way.ts'
+import { beginThinking, endAll, endThinking, startTool, thinkOn } from './under-way.ts'
 
 /** Brings the log to its next entry, or notes where it stops. */
 export async function step(engine: Engine): Promise<void> {
@@ -140,7 +140,6 @@ async function goOn(engine: Engine, process: LogProcess, next: Entry): Promise<b
   const job = jobIn(engine, next, logOf(engine, process))
   if (hasMoved(engine, at)) return true
   if (job === null || job.identity.epoch !== next.epoch) return false
-  if (!isRefused(next)) dropRefused(engine.underWay, job)
   return (give(engine, job, next) && hasMoved(engine, at)) || doNext(engine, job, next)
 }
 

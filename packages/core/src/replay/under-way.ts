@@ -39,7 +39,7 @@ export function thinkOn({ underWay, followed }: Following, call: AgentCall, job:
   const known = underWay.thinkings.get(id) ?? beginThinking(underWay, call, job)
   if (typeof known.next !== 'string') return
   const next = takeStep(known.thinking, known.next)
-  if (next === null) underWay.thinkings.delete(id)
+  if (next === null) forgetThinking(underWay, call, job)
   else known.next = next
   if (next === null || typeof next === 'string') return
   next.isAsking = isLostAhead(followed, id)
@@ -52,13 +52,18 @@ interface Following {
 }
 
 /** Ends the request of a call. What it had asked for is over, or its thinking goes on. */
-export function endThinking({ thinkings }: UnderWay, call: string, outcome: Outcome): void {
-  const known = thinkings.get(call)
+export function endThinking(underWay: UnderWay, call: string, outcome: Outcome): void {
+  const known = underWay.thinkings.get(call)
   if (known === undefined || typeof known.next === 'string') return
   const { thinking } = known
   const next = endRequest(thinking, known.next, outcome)
   if (next !== null) known.next = next
-  else if (thinkings.delete(call)) thinking.job.busy.delete(call)
+  else forgetThinking(underWay, thinking.call, thinking.job)
+}
+
+function forgetThinking({ thinkings }: UnderWay, { place }: AgentCall, { busy }: Job): void {
+  thinkings.delete(place.call)
+  busy.delete(place.call)
 }
 
 /** Begins a tool. Null if it cannot run: then its outcome is recorded. */
@@ -93,11 +98,6 @@ export function drop({ thinkings, tools }: UnderWay, { busy }: Job): void {
     tools.delete(id)
   }
   busy.clear()
-}
-
-/** A model call that was refused counts as under way until the moment is over in which others were begun with it. */
-export function dropRefused({ thinkings, tools }: UnderWay, { busy }: Job): void {
-  for (const id of busy.keys()) if (!thinkings.has(id) && !tools.has(id)) busy.delete(id)
 }
 
 function begun(job: Job, id: string): AbortController {
