@@ -232,6 +232,12 @@ async function said(call: MethodCall, message: ReadMessage, contextId = contextP
       return placeMessage({ call, agent, message, witan, contextId }, noting)
     },
   )
+  // Behind the message, also where that is sent again: what it renews could end the run that it is for.
+  const isOfTask = message.taskId !== null || message.contextId !== null
+  if (isOfTask && checked.proven.length > 0) {
+    const { conversationId } = await witan.ownRuns.get(placed.runId)
+    await witan.ownRuns.renew(conversationId)
+  }
   return { ...placed, witan, agent }
 }
 

@@ -35,7 +35,6 @@ export async function placeMessage(placing: Placing, noting: Noting): Promise<Pl
   }
   if (live !== null && message.taskId !== null && hasEnded(live))
     throw new A2aError('UNSUPPORTED_OPERATION', `Task \`${live.runId}\` has ended. Send the message without its id.`)
-  if (live !== null) await witan.ownRuns.renew(live.conversationId)
   if (message.answers.length > 0) return answer(placing, live, noting)
   const { prompt } = message
   if (prompt === null) throw invalid('`message.parts` says nothing')
