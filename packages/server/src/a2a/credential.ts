@@ -18,6 +18,8 @@ export interface Caller {
   readonly chain: unknown
   /** The address that its credential is for; null for any. */
   readonly audience: string | null
+  /** The message that its credential goes with; null for any. */
+  readonly messageId: string | null
   readonly isAnonymous: boolean
 }
 
@@ -27,8 +29,6 @@ export interface Asked {
   readonly database: DatabaseId
   /** What the credential of another server may be for: an address, or at the hub its origin too. */
   readonly audiences: (audience: string) => boolean
-  /** The id of the message that comes with it; null for a method without one. */
-  readonly messageId: string | null
   /** The agent that is called; at the hub each that may be. */
   readonly agents: readonly PublishedAgent[]
 }
@@ -62,7 +62,7 @@ export function createWireCredentials({ runtime, auth, tokens, port, log }: Cred
     return issuer !== null && issuer === auth.issuer ? auth : null
   }
   return {
-    async check({ request, database, audiences, messageId, agents }) {
+    async check({ request, database, audiences, agents }) {
       const header = request.headers.get('authorization')
       if (header === null) {
         if (agents.some(admitsAnonymous)) return anonymousCaller(database)
@@ -72,14 +72,14 @@ export function createWireCredentials({ runtime, auth, tokens, port, log }: Cred
       if (token === null) throw refused('The credential must be a bearer token.')
       const own = ownOf(token)
       if (own === null) {
-        const { address, chain, audience } = await tokens.verify(token, { audiences, messageId })
+        const { address, chain, audience, messageId } = await tokens.verify(token, audiences)
         const named = audience.startsWith('@') ? audience : null
         const principal = remotePrincipal(database, address)
-        return { principal, address: address.text, chain, audience: named, isAnonymous: false }
+        return { principal, address: address.text, chain, audience: named, messageId, isAnonymous: false }
       }
       const principal = await admitted(own, request)
       if (principal.database !== database) throw refused('This credential is for another database.')
-      return { principal, address: null, chain: undefined, audience: null, isAnonymous: false }
+      return { ...unbound, principal, isAnonymous: false }
     },
     recheck(request) {
       const token = bearerOf(request)
@@ -98,9 +98,25 @@ async function admitted(auth: Auth, request: Request): Promise<Principal> {
   }
 }
 
+/** A caller of this server's own, and one without a credential: no address, no chain, and good for every agent and message. */
+const unbound = { address: null, chain: undefined, audience: null, messageId: null } as const
+
 function anonymousCaller(database: DatabaseId): Caller {
   const principal = anonymousPrincipal(database)
-  return { principal, address: null, chain: undefined, audience: null, isAnonymous: true }
+  return { ...unbound, principal, isAnonymous: true }
+}
+
+/**
+ * Refuses a caller whose credential goes with another message than the one that came, and one without a credential where nothing came that
+ * could reach an agent that is open to it. Both are known once the body is read. Throws `UNAUTHENTICATED`.
+ */
+export function checkCarried(
+  { messageId: own, isAnonymous }: Pick<Caller, 'messageId' | 'isAnonymous'>,
+  { messageId, isHub }: { readonly messageId: string | null; readonly isHub: boolean },
+): void {
+  if (isAnonymous && isHub && messageId === null) throw refused('This needs a credential.')
+  if (own !== null && messageId !== null && own !== messageId)
+    throw refused('The claim `jti` is not the id of the message.')
 }
 
 /** Refuses a caller whose credential is good for the hub, and not for the agent that its message reaches. Throws `UNAUTHENTICATED`. */

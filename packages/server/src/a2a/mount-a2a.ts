@@ -13,7 +13,7 @@ export function mountA2a(app: App, options: AppOptions): void {
   const { runtime, auth, hosts, log, federation = noFederation } = options
   const now = (): number => runtime.keyLookup.now()
   const checks = checksOnDemand(options, now)
-  const tokens: RemoteTokens = { verify: async (token, use) => (await checks()).tokens.verify(token, use) }
+  const tokens: RemoteTokens = { verify: async (token, audiences) => (await checks()).tokens.verify(token, audiences) }
   const evidence: EvidenceChecks = {
     // Most messages carry none.
     check: async (given, terms) =>

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { checkCarried } from './credential.ts'
 import { createIssuerKeySets } from './issuer-key-sets.ts'
 import { createRemoteTokens } from './remote-token.ts'
 
@@ -51,8 +52,15 @@ function tokens(sets: Record<string, unknown> = { 'https://a.test': { keys: [goo
     () => at,
   )
   const verify = createRemoteTokens(keys, () => at).verify
-  const use = { audiences: (one: string) => one === audience, messageId: 'm1' as string | null }
-  return { asked, verify: (given: string, messageId: string | null = 'm1') => verify(given, { ...use, messageId }) }
+  return {
+    asked,
+    /** For a message, or for a method without one. */
+    async verify(given: string, messageId: string | null = 'm1') {
+      const proven = await verify(given, (one) => one === audience)
+      checkCarried({ messageId: proven.messageId, isAnonymous: false }, { messageId, isHub: false })
+      return proven
+    },
+  }
 }
 
 const isRefused = (error: unknown) => isWitanError(error) && error.code === 'UNAUTHENTICATED'

@@ -7,23 +7,18 @@ import { refused } from './credential-error.ts'
 import { payloadOf } from './unverified-token.ts'
 import { fieldOf } from './wire.ts'
 
-/** What a token must be for. */
-interface TokenUse {
-  readonly audiences: (audience: string) => boolean
-  /** The `jti` that it must have; null for a method without a message, where any will do. */
-  readonly messageId: string | null
-}
-
 /** What a token proves: the agent that calls, and the chain that its server counted. */
 interface ProvenCaller {
   readonly address: Address
   readonly chain: unknown
   readonly audience: string
+  /** The id of the message that it goes with; of a method without one, any id. */
+  readonly messageId: string
 }
 
 export interface RemoteTokens {
-  /** Throws `UNAUTHENTICATED`. */
-  verify(token: string, use: TokenUse): Promise<ProvenCaller>
+  /** `audiences` says whom the token may be for. Throws `UNAUTHENTICATED`. */
+  verify(token: string, audiences: (audience: string) => boolean): Promise<ProvenCaller>
 }
 
 /** Nothing else: a token has one meaning, whoever made it. */
@@ -35,7 +30,7 @@ const longestKeyId = 200
 /** Creates the check. `now` is in ms. */
 export function createRemoteTokens(keys: IssuerKeySets, now: () => number): RemoteTokens {
   return {
-    async verify(token, { audiences, messageId }) {
+    async verify(token, audiences) {
       const { issuer, address } = claimed(token)
       const at = now()
       const payload = await verified(token, keys, { issuer, at })
@@ -43,12 +38,11 @@ export function createRemoteTokens(keys: IssuerKeySets, now: () => number): Remo
       if (typeof aud !== 'string' || !audiences(aud))
         throw refused('The claim `aud` is not the address that was called.')
       if (typeof jti !== 'string' || jti === '') throw refused('The claim `jti` is missing.')
-      if (messageId !== null && jti !== messageId) throw refused('The claim `jti` is not the id of the message.')
       if (!Number.isFinite(iat) || !Number.isFinite(exp)) throw refused('The claims `iat` and `exp` must be times.')
       if ((exp as number) > (iat as number) + longestLifeSeconds)
         throw refused(`The token lives longer than ${longestLifeSeconds} seconds.`)
       if ((iat as number) * 1000 > at + skewSeconds * 1000) throw refused('The claim `iat` is in the future.')
-      return { address, chain: payload['witan_chain'], audience: aud }
+      return { address, chain: payload['witan_chain'], audience: aud, messageId: jti }
     },
   }
 }

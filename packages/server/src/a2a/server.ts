@@ -9,7 +9,7 @@ import { encodeFrame, streamResponse } from '../sse.ts'
 import { refuseLate, replyWhileAdmitted, whileAdmitted } from '../still-admitted.ts'
 import { A2aError } from './a2a-error.ts'
 import { type Binding, extensionHeader, restBinding, rpcBinding } from './binding.ts'
-import type { Asked, Caller, WireCredentials } from './credential.ts'
+import { type Asked, type Caller, checkCarried, type WireCredentials } from './credential.ts'
 import type { EvidenceChecks } from './evidence.ts'
 import { noMethod, restParams, restRoute, type RestRoute } from './http-json.ts'
 import { pickAgent } from './hub.ts'
@@ -63,14 +63,13 @@ async function reached({ options, federation }: A2aServer, request: Request): Pr
 async function jsonRpc(server: A2aServer, given: A2aRequest, at: Reached): Promise<Response> {
   const { request } = given
   if (request.method !== 'POST') throw methodNotAllowed(request, 'POST')
+  const caller = await admit(server, request, at)
   const read = await bodyOf(request, ['application/json'], (body) => fieldOf(fieldOf(body, 'params'), 'message'))
   const id = idOf(read.value)
   const binding = rpcBinding(id, request)
   const isMessage = takesMessage(fieldOf(read.value, 'method'))
-  const caller = await admit(server, request, {
-    ...at,
-    messageId: isMessage ? idIn(fieldOf(fieldOf(read.value, 'params'), 'message')) : null,
-  })
+  const messageId = isMessage ? idIn(fieldOf(fieldOf(read.value, 'params'), 'message')) : null
+  checkCarried(caller, { messageId, isHub: at.place.agent === null })
   return guarded(server, { ...given, binding }, async () => {
     checkVersion(request)
     if (read.error !== null) throw read.error
@@ -88,10 +87,11 @@ async function httpJson(
   const route = restRoute(request.method === 'HEAD' ? 'GET' : request.method, rest)
   const known: RestRoute | null = route !== undefined && 'method' in route ? route : null
   const takes = known?.takesBody === true
+  const caller = await admit(server, request, at)
   const read = takes ? await bodyOf(request, a2aTypes, (body) => fieldOf(body, 'message')) : nothingRead
   const isMessage = known !== null && takesMessage(known.method)
   const messageId = isMessage ? idIn(fieldOf(read.value, 'message')) : null
-  const caller = await admit(server, request, { ...at, messageId })
+  checkCarried(caller, { messageId, isHub: at.place.agent === null })
   if (route !== undefined && 'allow' in route) throw methodNotAllowed(request, route.allow)
   const binding = restBinding(request)
   return guarded(server, { ...given, binding }, async () => {
@@ -104,20 +104,14 @@ async function httpJson(
   })
 }
 
-/** Who calls. Throws `UNAUTHENTICATED`. */
-async function admit(
-  { credentials }: A2aServer,
-  request: Request,
-  { place, agents, messageId }: Reached & { readonly messageId: string | null },
-): Promise<Caller> {
+/** Who calls: known before the body is read. Throws `UNAUTHENTICATED`. */
+async function admit({ credentials }: A2aServer, request: Request, { place, agents }: Reached): Promise<Caller> {
   const [first] = agents
   const isHub = place.agent === null
   const audiences: Asked['audiences'] = (audience) =>
     agents.some(({ address }) => address.text === audience) || (isHub && audience === `https://${place.domain}`)
   const { database } = first
-  // At the hub only a message reaches one agent, which may be open to everybody.
-  const called = isHub && messageId === null ? [] : agents
-  return credentials.check({ request, database, audiences, messageId, agents: called })
+  return credentials.check({ request, database, audiences, agents })
 }
 
 function callOf(
