@@ -41,6 +41,10 @@ async function start(shop: HostileRemote, caller: RemoteServer): Promise<WitanSe
           { name: 'depot', address: '@depot@far.test', description: 'Stores.', blocking: 'never' as const },
         ],
       }),
+      defineAgent({
+        ...{ id: 'seller', instructions: 'Sell.', model: scriptedModel(() => 'Sold.', { id: 'scripted/seller' }) },
+        demands: [{ kind: 'consent_required', message: 'May we keep your words?', of: ['@*@a.test'] }],
+      }),
     ],
   })
 }
@@ -74,9 +78,9 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
   }
 
   /** Begins a conversation, which waits or ends. */
-  async function say(words: string): Promise<string> {
+  async function say(words: string, agent = 'buyer'): Promise<string> {
     const client = createClient({ url: server.url })
-    const chat = client.conversation('buyer')
+    const chat = client.conversation(agent)
     chat.onUnhandledAction(() => {})
     const { conversationId } = await chat.run(words)
     client.close()
@@ -173,6 +177,7 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
         .locator('section')
         .filter({ has: page.getByRole('heading', { name: 'Who may call it' }) })
         .last()
+      await section.getByRole('listitem').last().waitFor()
       const lines = await section.getByRole('listitem').allTextContents()
       assert.deepEqual(lines, [
         'the person local',
@@ -182,6 +187,22 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
       ])
       await section.getByRole('listitem').last().scrollIntoViewIfNeeded()
       await inspect(page, 'who-may-call')
+    }))
+
+  test('[C21] the page of an agent says what it demands, and a person meets that in the chat', () =>
+    inPage(async (page) => {
+      await page.goto(`${server.url}/agents/seller`)
+      const section = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What it demands' }) })
+      await section
+        .last()
+        .getByText('consent_required before each call; met by people here, or any agent of a.test')
+        .waitFor()
+      await inspect(page, 'demands')
+      await open(page, await say('go', 'seller'))
+      await page.getByText('asks for consent').first().waitFor()
+      await page.getByText('May we keep your words?').first().waitFor()
+      await page.getByRole('button', { name: 'Resolve', exact: true }).first().click()
+      await page.getByText('Sold.').first().waitFor()
     }))
 
   test('the graph leads to agents of other servers as to none of here', () =>

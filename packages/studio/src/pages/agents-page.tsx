@@ -12,6 +12,7 @@ import { EmptyNote, LoadingNote, UnreadNote } from '../components/note.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
 import { JsonBlock, TextBlock } from '../components/json-block.tsx'
 import { Callers } from '../components/callers.tsx'
+import { Demands } from '../components/demands.tsx'
 import { Published } from '../components/published.tsx'
 import { Transfers } from '../components/transfers.tsx'
 import { ToolList } from '../components/tool-list.tsx'
@@ -165,6 +166,7 @@ function Inside({ agent }: { readonly agent: StoredAgent }) {
     <>
       <Published agent={agent} />
       <Callers agent={agent} />
+      <Demands agent={agent} />
       <Transfers agent={agent} />
       {agent.workflow == null ? <ModelParts agent={agent} /> : <WorkflowPart workflow={agent.workflow} />}
     </>
