@@ -65,6 +65,9 @@ const acting = (more: Schema) => ({ ...agent, actions: [{ name: 'act', descripti
 const protocol = (more: Schema) => ({ name: 'saved', messages: [{ name: 'ask', from: 'initiator' }], ...more })
 
 /** Agents within the limits of a body, by what they have: whether each can be saved. */
+/** Each begins as all others do, and ends otherwise. */
+const callers = many(1_000, 0).map((_, at) => ['@*', ...['a', 'b', 'c'].map((one) => `role:${one}`), `role:${at}`])
+
 const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]>> = {
   '98,000 alternatives': [true, acting({ parametersSchema: { type: 'object', anyOf: many(98_000, {}) } })],
   '9,900 properties of four keys': [
@@ -112,6 +115,10 @@ const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]
         of: many(1_000, `@a${at}@${'ü'.repeat(9)}.日本.example`),
       })),
     },
+  ],
+  '1,000 callers of five names, and a tool for each of them': [
+    true,
+    { ...acting({ parametersSample: {} }), access: { call: callers, tools: { act: callers.toReversed() } } },
   ],
   '98,000 malformed names of parameters': [
     false,

@@ -6,14 +6,17 @@ import type { Pausable } from '../../identity/pausable.ts'
 type Access = AgentData['access']
 type Entry = NonNullable<Access['call']>[number]
 
-/** A row for each entry of the lists of an agent that has some, or an address. */
+/** Of one agent at most so many callers: each is looked for in all of its lists. */
+const mostOfOne = 500
+
+/** A row for each entry of the lists of an agent that has some, or an address; at most 500 for one agent. */
 export function* callersOf(agents: readonly AgentData[], most: number): Pausable<CallerRow[]> {
   const rows: CallerRow[] = []
   for (const { id, access, address } of agents) {
     const { call, tools = {} } = access
     if (call === null && address == null && Object.keys(tools).length === 0) continue
     const [called, guarded] = [call, Object.entries(tools)] as const
-    for (const caller of entriesOf(access)) {
+    for (const caller of entriesOf(access).slice(0, mostOfOne)) {
       if (rows.length === most) return rows
       const implied = impliedBy(caller)
       const isInside = caller.every((name) => !name.startsWith('@') && name !== 'anonymous')
