@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryStore } from '@witan/core'
-import type { Rule, ScriptedReply } from '@witan/core/testing'
+import { call, type Rule, type ScriptedReply, toolResults } from '@witan/core/testing'
 import { type AgentDraft, createGate, createStage, until } from '../support/stage.ts'
 
 const most = 1_000_000
@@ -101,6 +101,56 @@ test('what people say while a workflow works is bounded for its next pass', asyn
     assert.ok(longest > long.length && longest < 1.1 * most, `${longest} characters`)
     const { entries } = (await store.readSnapshot('default', 'chats/1')) ?? assert.fail('it is gone')
     assert.equal(entries.filter(({ body }) => 'text' in body && body.text === long).length, steps.length)
+  } finally {
+    await runtime.close()
+  }
+})
+
+test('a result has as much of its tasks, and of what waits, as a page; the rest is there once that is answered', async () => {
+  const actions = [{ name: 'Act', parametersSchema: { type: 'object', properties: { text: {} } } }]
+  const asks = steps.map((id): AgentDraft => ({ id, actions }))
+  const { runtime, ask } = createStage({
+    agents: [{ id: 'flow', workflow: { kind: 'parallel', agents: steps } }, ...asks],
+    plays: Object.fromEntries(
+      steps.map((id) => [id, (request) => toolResults(request)[0] ?? call('Act', { text: long.repeat(2) })]),
+    ),
+  })
+  try {
+    let result = await ask('flow', 'Go.')
+    const seen = new Set<string>()
+    for (let round = 0; result.status === 'waiting'; round += 1) {
+      assert.ok(round < steps.length)
+      const { interruptions } = await runtime.getConversation(result.conversationId)
+      for (const shown of [result.interruptions, interruptions])
+        assert.ok(shown.length > 0 && JSON.stringify(shown).length < 4.5 * most)
+      const actionResponses = result.interruptions.map(({ id }) => ({ id, response: 'ok' }))
+      for (const { id } of actionResponses) seen.add(id)
+      result = await (await runtime.run(result.conversationId, { actionResponses })).result
+    }
+    assert.deepEqual([result.status, seen.size], ['completed', steps.length])
+  } finally {
+    await runtime.close()
+  }
+})
+
+test('a result has the beginnings of what very many tasks answered', async () => {
+  const { runtime, ask } = createStage({
+    agents: [
+      { id: 'root', subAgents: steps.map((agent) => ({ agent, blocking: 'never' })) },
+      ...steps.map((id) => ({ id })),
+    ],
+    plays: {
+      ...Object.fromEntries(steps.map((id) => [id, () => (id === 'step-0' ? 'Short.' : long)])),
+      root: calling(...steps.map((name) => ({ name, arguments: { message: 'Go.' } }))),
+    },
+  })
+  try {
+    const { conversationId, runId } = await ask('root', 'Go.')
+    await until(async () => (await runtime.getConversation(conversationId)).status === 'idle')
+    const { result } = await runtime.getRun(runId)
+    assert.ok(JSON.stringify(result).length < 1.2 * most)
+    const texts = result?.tasks.map(({ text }) => text) ?? []
+    assert.ok(texts.includes('Short.') && texts.some((text) => text.includes(' [cut: ')))
   } finally {
     await runtime.close()
   }

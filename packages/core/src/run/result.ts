@@ -4,6 +4,8 @@ import { addCounters, emptyCounters } from '@witan/protocol/entries'
 import { askedView } from '../conversation/fold-interruptions.ts'
 import { type AgentCall, callInControl, type LiveJob } from '../conversation/state.ts'
 import type { StartedTask } from '../conversation/task-state.ts'
+import { jsonLength } from '../identity/json-length.ts'
+import { cutTogether } from '../parameter/scrub.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { isoDate } from '../event/project.ts'
 import type { StoredResult } from '../task/tracker.ts'
@@ -28,10 +30,20 @@ function treeUsage(run: LiveJob): Usage {
   return usageOf(sum)
 }
 
-/** The open interruptions, oldest first. */
+/** How many characters of JSON the interruptions of a result have, at most: as many as a page. */
+const mostCharacters = 4_000_000
+
+/** The open interruptions, oldest first, up to that bound: the rest is there once the run goes on, and in the list. */
 function openInterruptions(run: LiveJob): Interruption[] {
   const open: Interruption[] = []
-  for (const toolCall of run.toolCalls.values()) open.push(...toolCall.interruptions.map(askedView))
+  let room = mostCharacters
+  for (const toolCall of run.toolCalls.values())
+    for (const one of toolCall.interruptions) {
+      const view = askedView(one)
+      room -= jsonLength(view)
+      if (room < 0 && open.length > 0) return open
+      open.push(view)
+    }
   return open
 }
 
@@ -88,5 +100,5 @@ export function resultOf(
     usage: treeUsage(run),
     elapsedMs: job.env.clock.now() - run.root.startedAt,
   }
-  return earlierAnswers.length === 0 ? result : { ...result, earlierAnswers: [...earlierAnswers] }
+  return earlierAnswers.length === 0 ? result : { ...result, earlierAnswers: [...cutTogether(earlierAnswers)] }
 }

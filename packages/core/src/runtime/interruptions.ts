@@ -12,9 +12,11 @@ import {
 } from '@witan/protocol'
 import { answerOne } from '../command/answer-interruption.ts'
 import { frozen, ownCopy } from '../identity/frozen.ts'
+import { jsonLength } from '../identity/json-length.ts'
 import { isOutside, type Principal } from '../identity/principal.ts'
 import { addresseesOf, hasRole, type Involvement, readLimitOf } from '../identity/rights.ts'
 import { mayAnswer, mayKnow } from '../interruption/may-answer.ts'
+import { commonLength, cutTogether } from '../parameter/scrub.ts'
 import { plainBody } from './body.ts'
 import type { Page, PageOptions } from './contract.ts'
 import { taskOf } from './jobs.ts'
@@ -40,13 +42,20 @@ function presentInterruption(principal: Principal, row: InterruptionRow, involve
   return { ...view, arguments: { ...view.arguments, ...frozen(row.bound) } }
 }
 
-/** The current state of a run's tasks. */
-function freshTasks({ parts, database, principal }: Scope, { tasks }: RunResult): Promise<Task[]> {
+/** The current state of a run's tasks. What they answered is cut if it is too long in all; each has its own in whole. */
+async function freshTasks({ parts, database, principal }: Scope, { tasks }: RunResult): Promise<Task[]> {
   const rows = tasks.map(async (task) => {
     const job = await parts.store.getJob(database, task.taskId)
     return errorFor(principal, job === null ? task : taskOf(job))
   })
-  return Promise.all(rows)
+  const fresh = await Promise.all(rows)
+  const texts = cutTogether(fresh.map(({ text }) => text))
+  const lengths = fresh.map(({ output }) => jsonLength(output))
+  const most = commonLength(lengths)
+  return fresh.map((task, at) => {
+    const output = (lengths[at] ?? 0) > most ? null : task.output
+    return { ...task, text: texts[at] ?? '', output }
+  })
 }
 
 /** A result as it is stored, or as an earlier version stored it: without the agent that spoke. */
@@ -76,21 +85,25 @@ export async function shownResult(scope: Scope, stored: OldResult): Promise<RunR
   }
 }
 
-/** The open interruptions of a conversation, in the order of their creation. */
+/** The open interruptions of a conversation, in the order of their creation: the first page of them. */
 export async function openOf(
   { parts, principal, database }: Scope,
   of: Pick<ConversationRow, 'database' | 'id' | 'createdBy'>,
 ): Promise<Conversation['interruptions']> {
-  const rows = await parts.store.listInterruptions(database, {
-    state: 'open',
-    conversation: of.id,
-    addressees: null,
-    limit: 200,
-    after: null,
-  })
-  if (rows.length === 0) return []
-  const involvement = await involvementOf(parts.store, principal, of)
-  return rows.map((row) => presentInterruption(principal, row, involvement))
+  let involvement: Promise<Involvement> | null = null
+  const { items } = await rowPage(
+    { limit: 200 },
+    (page) =>
+      parts.store.listInterruptions(database, { state: 'open', conversation: of.id, addressees: null, ...page }),
+    {
+      async item(row) {
+        involvement ??= involvementOf(parts.store, principal, of)
+        return presentInterruption(principal, row, await involvement)
+      },
+      id: ({ view }) => view.id,
+    },
+  )
+  return [...items]
 }
 
 /** Selects interruptions: by state, and by addressee: a person's id, `role:<name>`, `me` or `none`. */
