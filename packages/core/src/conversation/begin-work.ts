@@ -8,6 +8,7 @@ import { beginStep } from './step.ts'
 /** Begins with what is demanded and not met yet. Of a hidden run, which nobody asked for, nothing is. */
 export function beginWork(state: ConversationState, call: AgentCall, isHidden = false): void {
   const all = isHidden ? [] : demandsOf(call.agent)
+  if (all.length === 0) return beginInitial(call)
   const demands = all.flatMap((demand, index) => (isMet(state, call, demand) ? [] : [index]))
   if (demands.length > 0) beginBody(state, call, { name: demandsTool, args: { demands } })
   else beginInitial(call)
