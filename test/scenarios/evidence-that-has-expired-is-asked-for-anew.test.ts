@@ -198,6 +198,19 @@ test('[E22] below a sub-agent, in a background task, and after a restart', async
   assert.deepEqual(task.carried, ['sha256:fresh'])
 })
 
+test('[E22] a call in the background waits too, and its run goes on', async () => {
+  const desk: Play = (request, at) =>
+    at === 0 && lastUserMessage(request) === 'go' ? call('docs', { message: 'x' }) : 'done'
+  const of = staged({ desk }, { more: { blocking: 'never' } })
+  const { stage, status } = await lapsed(of)
+  assert.equal(status, 'completed')
+  await until(async () => (await asked(stage)).length === 1)
+  assert.deepEqual([(await asked(stage))[0]?.path, of.carried], ['docs', []])
+  await stage.runtime.as(from(fresh)).ownRuns.renew('chats/1')
+  await until(async () => (await stage.runtime.getConversation('chats/1')).runs.length === 2)
+  assert.deepEqual(of.carried, ['sha256:fresh'])
+})
+
 test('[E22] an answer that goes to another server later waits too, and is sent once with what was answered', async () => {
   const question = {
     type: 'question',
