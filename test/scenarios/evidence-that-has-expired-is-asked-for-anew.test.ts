@@ -10,6 +10,7 @@ import { call, lastUserMessage } from '@witan/core/testing'
 import type { DatabaseId, Interruption } from '@witan/protocol'
 import type { ProvenEvidence } from '@witan/protocol/entries'
 import { fakeClock } from '../support/clock.ts'
+import { crashingStore } from '../support/crashing-store.ts'
 import { callerOf, playedRemote, type Turn } from '../support/played-remote.ts'
 import { outliving } from '../support/reopen.ts'
 import { createStage, type Play, settle, type Stage, until } from '../support/stage.ts'
@@ -33,11 +34,13 @@ const edge = (more: object = {}) => ({ name: 'docs', address: '@docs@b.test', de
 function staged(plays: Readonly<Record<string, Play>>, { turn, more }: { turn?: Turn; more?: object } = {}) {
   const clock = fakeClock(clockStart)
   const store = outliving(memoryStore({ now: clock.now }))
-  const remote = playedRemote(turn ?? (() => ({ state: 'COMPLETED', parts: [{ text: 'In the cellar.' }] })))
+  const remote = playedRemote(turn ?? (() => ({ state: 'COMPLETED', parts: [{ text: 'In the cellar.' }] })), {
+    isIdempotent: true,
+  })
   /** The evidence that each message could be made from. */
   const carried: string[] = []
   const remotes = callerOf(remote, {
-    ...{ clock, isIdempotent: false },
+    ...{ clock, isIdempotent: true },
     async sign({ caller, isMessage }) {
       const { evidence, renewed } = caller?.principal.incoming ?? {}
       const leading = renewed ?? evidence?.[0]
@@ -45,7 +48,7 @@ function staged(plays: Readonly<Record<string, Play>>, { turn, more }: { turn?: 
       return { bearer: null, metadata: {}, extensions: [] }
     },
   })
-  const open = () =>
+  const open = (within = store) =>
     createStage({
       agents: [
         { id: 'root', access, subAgents: [{ agent: 'desk' }, { agent: 'late', blocking: 'never' }] },
@@ -53,9 +56,9 @@ function staged(plays: Readonly<Record<string, Play>>, { turn, more }: { turn?: 
         { id: 'late', remotes: [edge(more)] },
       ],
       plays,
-      options: { store, clock, remotes },
+      options: { store: within, clock, remotes },
     })
-  return { clock, remote, carried, open }
+  return { clock, store, remote, carried, open }
 }
 
 const once =
@@ -236,6 +239,56 @@ test('[E22] an answer that goes to another server later waits too, and is sent o
   assert.match(await ended(stage, opened.run?.runId ?? ''), /the third/)
   assert.deepEqual([of.carried, of.remote.tasks[0]?.messages.length], [['sha256:old', 'sha256:fresh'], 2])
 })
+
+/** Lets a process work until it is dead or its run has ended; its caller renews whatever is asked. */
+async function worked(
+  of: ReturnType<typeof staged>,
+  { runtime }: Stage,
+  isDead: () => boolean,
+): Promise<string | null> {
+  const look = async () => {
+    const { runs, interruptions } = await runtime.getConversation('chats/1')
+    if (interruptions.length > 0) await runtime.as(from(fresh)).ownRuns.renew('chats/1')
+    const [run] = runs
+    if (run === undefined || run.status === 'running' || run.status === 'waiting') return null
+    return (await runtime.getRun(run.runId)).result?.text ?? ''
+  }
+  for (let round = 0; round < 500; round += 1) {
+    await settle(3)
+    if (isDead()) return null
+    const said = await Promise.race([look(), settle(20).then(() => null)])
+    if (said !== null) return said
+    if (round % 10 === 9) of.clock.advance(5_000)
+  }
+  throw new Error('neither dead nor at its end')
+}
+
+for (const moment of ['before', 'after'] as const)
+  test(`[E22] [D1] a process that dies ${moment} any append asks, and nothing ever goes out without evidence`, async () => {
+    for (let at = 2, fired = true; fired; at += 1) {
+      const of = staged(plays)
+      const first = crashingStore(of.store, at, moment)
+      const stage = of.open(first.store)
+      await Promise.race([
+        stage.runtime.as(from(old)).start({ agent: 'desk', prompt: 'go', id: 'chats/1' }),
+        first.crashed,
+      ])
+      of.clock.advance(300_000)
+      let said = await worked(of, stage, first.isDead)
+      fired = said === null
+      if (fired) {
+        of.clock.advance(60_000)
+        const next = of.open()
+        await next.runtime.ready
+        said = await worked(of, next, () => false)
+      }
+      assert.equal(said, 'done: In the cellar.', `append ${at}`)
+      assert.deepEqual([...new Set(of.carried)], ['sha256:fresh'], `append ${at}`)
+      assert.equal(of.remote.tasks.length, 1, `append ${at}`)
+      assert.ok(!fired || at < 30)
+      if (!fired) assert.ok(at > 6, `only ${at} appends`)
+    }
+  })
 
 test('[E22] nothing is asked for an edge that says nothing of for whom it calls, or in a run that came without evidence', async () => {
   const quiet = staged(plays, { more: { onBehalfOf: false } })
