@@ -2,6 +2,8 @@
 import type { Entry, ExchangeEnds, ExchangeMessage, ExchangeStanding, ToolStartBody } from '@witan/protocol/entries'
 import type { Exchange } from '@witan/protocol/protocols'
 import { frozen } from '../identity/frozen.ts'
+import { jsonLength } from '../identity/json-length.ts'
+import { cutTo } from '../parameter/scrub.ts'
 import { exchangeKey } from '../tool/exchange.ts'
 
 interface Reading {
@@ -11,11 +13,17 @@ interface Reading {
   /** Messages that were not sent, by their calls, until it is known why. */
   readonly unsent: Map<string, NonNullable<ToolStartBody['exchange']> & { readonly key: string }>
   sent: number
+  /** How many more characters of messages are shown whole. */
+  room: number
 }
+
+/** As many characters of messages are shown whole as a page has; of a later one that is not short, the beginning. */
+const mostCharacters = 4_000_000
+const shortCharacters = 1_000
 
 /** The exchanges of the run, in the order of their beginning. */
 export async function exchangesOf(entries: AsyncIterable<Entry>, run: string): Promise<Exchange[]> {
-  const reading: Reading = { found: new Map(), latest: new Map(), unsent: new Map(), sent: 0 }
+  const reading: Reading = { found: new Map(), latest: new Map(), unsent: new Map(), sent: 0, room: mostCharacters }
   for await (const entry of entries) if (entry.place.run === run) applyEntry(reading, entry)
   return [...reading.found.values()]
 }
@@ -45,10 +53,16 @@ function applyMessage(
   reading.latest.set(keyIn(job, sent), id)
   reading.sent += 1
   const to = author === initiator ? responder : initiator
-  exchange.messages.push({ seq, number: reading.sent, from: author, to, name, isReply, body: frozen(body) })
+  exchange.messages.push({ seq, number: reading.sent, from: author, to, name, isReply, body: shownBody(reading, body) })
   if (isReply) return
   exchange.state = sent.state
   exchange.finished = sent.finished
+}
+
+function shownBody(reading: Reading, body: unknown): unknown {
+  const length = jsonLength(body)
+  reading.room -= length
+  return reading.room < 0 && length > shortCharacters ? cutTo(JSON.stringify(body), shortCharacters) : frozen(body)
 }
 
 const violations: ReadonlySet<string> = new Set(['PROTOCOL_VIOLATION', 'TOOL_ARGS_INVALID'])
