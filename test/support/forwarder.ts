@@ -6,7 +6,7 @@ interface Forwarder {
   readonly url: string
   /** Where connections go from now on; null: they are refused. */
   lead(to: string | null): void
-  /** Connections of now on wait until `release`. */
+  /** Connections of now on wait until `release`; those that stand are closed, so that no request takes one. */
   hold(): void
   release(): void
   /** Resolves when a connection waits. */
@@ -49,6 +49,7 @@ export async function createForwarder(): Promise<Forwarder> {
     hold() {
       waiting = Promise.withResolvers<void>()
       gate = Promise.withResolvers<void>()
+      for (const socket of sockets) socket.destroy()
     },
     release() {
       gate?.resolve()
