@@ -5,7 +5,7 @@ import type { Seal } from './conditions.ts'
 import type { AnswerModes } from './modes.ts'
 import { usageMetadata } from './shared-budget.ts'
 import { answerId, answerOf, hasEnded, isSettled, statusOf, taskOf } from './task.ts'
-import type { StreamFrame, WirePart } from './wire.ts'
+import type { StreamFrame, WireArtifact, WirePart } from './wire.ts'
 
 /** The most characters of a text in one frame: as JSON it then stays below 4 MiB, whatever they are. */
 const mostCharacters = 500_000
@@ -27,9 +27,18 @@ interface Followed {
 /** The frames of a task. They end when it has ended or waits for its caller, and when `signal` aborts. */
 export async function* framesOf(followed: Followed, signal: AbortSignal): AsyncGenerator<StreamFrame> {
   const { run, history, settled, withUsage, modes, sealFor } = followed
-  const isLong = (run.result?.text.length ?? 0) > mostCharacters
+  const length = lengthOf(run)
+  const isLong = length > mostCharacters
   const seal = await sealFor(run)
-  yield { task: taskOf(run, { history: shortened(history), withArtifacts: !isLong, withUsage, modes, seal }) }
+  yield {
+    task: taskOf(run, {
+      history: shortened(history, isLong ? 0 : length),
+      withArtifacts: !isLong,
+      withUsage,
+      modes,
+      seal,
+    }),
+  }
   const text = new SentText(run, modes)
   if (isSettled(run)) {
     if (isLong) yield* text.end(run)
@@ -90,7 +99,7 @@ class SentText {
 
   /** What is still to be sent of the answer: never anything twice. Nothing of a task that did not complete. */
   *end(run: OwnRun): Generator<StreamFrame> {
-    const answer = hasEnded(run) ? answerOf(run, this.#modes) : null
+    const answer = hasEnded(run) ? this.#answerOf(run) : null
     if (answer === null) return
     const [first] = answer.parts
     const whole = first !== undefined && 'text' in first ? first.text : ''
@@ -105,7 +114,17 @@ class SentText {
       append = true
     }
     const words = last === '' && others.length > 0 ? [] : [{ text: last }]
-    yield this.#frame([...words, ...others], { append, lastChunk: true })
+    if (words.length > 0 && others.length > 0 && lengthOf(run) > mostCharacters) {
+      yield this.#frame(words, { append, lastChunk: false })
+      yield this.#frame(others, { append: true, lastChunk: true })
+    } else yield this.#frame([...words, ...others], { append, lastChunk: true })
+  }
+
+  /** Words that somebody takes as data are one value: those that fit into no frame stay a text. */
+  #answerOf(run: OwnRun): WireArtifact | null {
+    const answer = answerOf(run, this.#modes)
+    const isTooLong = answer?.parts.some((part) => 'data' in part && isLongText(part.data)) === true
+    return isTooLong ? answerOf(run, { text: true, data: false }) : answer
   }
 
   *#chunks(text: string, goesOn: boolean): Generator<StreamFrame> {
@@ -134,9 +153,19 @@ function piecesOf(text: string): string[] {
   return pieces
 }
 
-/** The latest messages that fit into the first frame. */
-function shortened(history: readonly OwnMessage[]): readonly OwnMessage[] {
-  let left = mostCharacters
+function isLongText(data: unknown): boolean {
+  return typeof data === 'string' && data.length > mostCharacters
+}
+
+/** How many characters the answer of a run has, as text and as data. */
+function lengthOf({ result }: OwnRun): number {
+  const output = result?.output ?? null
+  return (result?.text.length ?? 0) + (output === null ? 0 : JSON.stringify(output).length)
+}
+
+/** The latest messages that fit into the first frame, beside an answer of this length. */
+function shortened(history: readonly OwnMessage[], length: number): readonly OwnMessage[] {
+  let left = mostCharacters - length
   const tooMany = history.findLastIndex((message) => {
     left -= 'text' in message ? message.text.length : JSON.stringify(message).length
     return left < 0
