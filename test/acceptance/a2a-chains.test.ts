@@ -302,6 +302,15 @@ describe('the chain that comes in', () => {
       ['ben', 'user', 'ben', 'said by ben'],
       ['@a@a.test', 'remote', '@a@a.test', 'from afar again'],
     ])
+    const words = (stage.model.of('quiz').at(-1)?.body.messages ?? []).flatMap(({ role, content }) =>
+      role === 'user' ? [content] : [],
+    )
+    assert.deepEqual(words, [
+      'from afar',
+      '[from @user to @quiz] said here',
+      '[from @ben to @quiz] said by ben',
+      '[from @a@a.test to @quiz] from afar again',
+    ])
     const document = await stage.witan.call<{ messages: { author: string; authorKind: string; role: string }[] }>(
       'GET',
       `/api/v1/documents/${contextId}`,

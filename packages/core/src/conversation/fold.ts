@@ -66,6 +66,7 @@ export function emptyState(
     channel: channelOf(about.database, about.id),
     conversationValues,
     people: startingPeople(conversationValues),
+    outsider: null,
     hasNamed: false,
     scrubbers: new Scrubbers(),
     documents: new Map(),

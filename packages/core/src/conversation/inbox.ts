@@ -50,7 +50,8 @@ export function foldMessage(
 
 /**
  * Somebody speaks to the root. A person's words name their speaker if at least two people take part or have spoken; those of nobody
- * in particular, and of a caller from another server, do from the first such words on [C6].
+ * in particular do from the first such words on [C6]. Where a caller from another server speaks, so do the words of everybody else, and from
+ * then on its own.
  */
 function noteSpeaker(
   state: ConversationState,
@@ -58,14 +59,18 @@ function noteSpeaker(
   waiting: Writable<WaitingMessage>,
 ): void {
   if (authorKind === undefined) {
-    const isSomebody = author === 'user' || authorKindOf(author) === 'remote'
-    if (state.hasNamed && isSomebody && companyOf(state.people) > 1) waiting.isNamed = true
+    const isOutsider = authorKindOf(author) === 'remote'
+    if (isOutsider) state.outsider = author
+    if (!isOutsider && author !== 'user') return
+    const isFirst = state.outsider !== null && !isOutsider
+    if (isFirst) state.hasNamed = true
+    if (state.hasNamed && (state.outsider !== null || companyOf(state.people) > 1)) waiting.isNamed = true
     return
   }
   state.people = changed(state.people, { id: author, name: null, roles: [] }, 'spoke')
   const { people } = state
   waiting.people = people
-  if (companyOf(people, author) < 2) return
+  if (companyOf(people, author) < 2 && state.outsider === null) return
   state.hasNamed = true
   waiting.isNamed = true
 }

@@ -353,6 +353,8 @@ export interface ConversationState {
   readonly maxModelIterationsPerCall: number | null
   /** Who takes part now. */
   people: People
+  /** The caller from another server who has spoken to the root; null without one. */
+  outsider: string | null
   /** Whether words have named their speaker: then those of nobody in particular do too, while several people take part. */
   hasNamed: boolean
   /** One scrubber per set of hidden values. */

@@ -3,7 +3,12 @@ import { blankSigns, shownName } from '@witan/protocol/names'
 
 /** A text with its author and addressee in front. */
 export function attributed(from: string, to: string, text: string): string {
-  return `[from @${nameInMark(from)} to @${nameInMark(to)}] ${markForeign(text)}`
+  return `[from ${handleOf(from)} to ${handleOf(to)}] ${markForeign(text)}`
+}
+
+/** An address begins with its sign. */
+function handleOf(name: string): string {
+  return `${name.startsWith('@') ? '' : '@'}${nameInMark(name)}`
 }
 
 /** A model may write any name of a tool, and a store may hold ids that were taken before names had a rule: none ends an attribution. */
