@@ -66,7 +66,7 @@ describe('a stream of another server', () => {
 
   for (const isIdempotent of [true, false])
     for (const how of ['reset', 'end'] as const)
-      test(`[D1] [E29] is cut (${how}) after each of its bytes, at a server that ${isIdempotent ? 'takes a message once' : 'does not say so'}`, async (context) => {
+      test(`[D1] is cut (${how}) after each of its bytes, at a server that ${isIdempotent ? 'takes a message once' : 'does not say so'}`, async (context) => {
         const { open } = createSafeFetch({ resolve: { 'b.test': proxy.url } })
         const calm = await play(open, { isIdempotent })
         assert.equal(textOf(calm), 'In the cellar.')
