@@ -75,6 +75,18 @@ test('[M19] [M27] in a chain it is one hop more, under the ceiling that holds, b
   assert.deepEqual(said, { hop: 3, max_hops: 3, is_final: true })
 })
 
+test('[E29] [M07] under a ceiling of one hop each of several agents that are called at once is the last', async () => {
+  const once = createCredentials({ ...options, maxHops: 1 })
+  const caller = { database: 'default', conversationId: 'chats/1', principal: anna } as unknown as Caller
+  for (const messageId of ['c_1', 'c_2']) {
+    const about = { edge: { ...edge, mentionRelay: 'none' }, from: { id: 'desk', address: null }, caller, messageId }
+    const more = { database: 'default', isMessage: true, contextId: null }
+    const { metadata } = await once({ ...about, ...more } as Parameters<typeof sign>[0])
+    const { agent_chain: said } = metadata['mentionable'] as { agent_chain: unknown }
+    assert.deepEqual(said, { hop: 1, max_hops: 1, is_final: true })
+  }
+})
+
 test('a server that is known by its card gets what the environment has, and never a token of ours', async () => {
   const known = { ...card, mentionRelay: 'none', bearerEnv: 'TRAVEL' }
   assert.equal((await message(undefined, { edge: known })).bearer, 'secret')
