@@ -371,8 +371,9 @@ test('the tools of every source of a runtime pass the kit', () => {
   const sources = [...read('../../runtime/toolset.ts').matchAll(imported)].map(([, name]) => String(name))
   const tested = ['tool.test.ts', 'task-tools.test.ts', 'edge.test.ts'].map(read).join('')
   assert.ok(sources.length > 10, sources.join())
+  // What an agent demands is the body of its call: no model is offered it, so it has a name that no provider takes.
   assert.deepEqual(
     sources.filter((name) => !tested.includes(`import { ${name} }`)),
-    [],
+    ['demandTools'],
   )
 })
