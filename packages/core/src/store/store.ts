@@ -222,7 +222,7 @@ export interface RunPlace {
 export interface RunsPage extends Omit<RowPage, 'after'> {
   /** Exclusive; null for the beginning. */
   readonly after: RunPlace | null
-  /** How many runs of the principal are looked at, at most, whether they are wanted or not. */
+  /** How many runs of the principal are looked at, at most, whether they are wanted or not. A store may leave live ones out of the count. */
   readonly look: number
 }
 

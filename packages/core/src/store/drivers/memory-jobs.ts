@@ -1,6 +1,7 @@
 /** Jobs of the store in memory: looked up, claimed, renewed and released. */
 import { pageStart, startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
+import { lastChangedFirst } from '../run-place.ts'
 import type { JobRow, RunPlace, RunsOf, RunsPage, Store } from '../store.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { copyOf, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.ts'
@@ -103,12 +104,15 @@ function runsOf(
   const inOrder = conversation === null ? all.sort(lastChangedFirst) : all.reverse()
   const isBefore = (job: JobRow) => after !== null && conversation === null && lastChangedFirst(job, after) <= 0
   const start = after !== null && conversation !== null ? indexOf(inOrder, after.id) + 1 : 0
-  const most = live === true && conversation === null ? Number.POSITIVE_INFINITY : look
-  const looked = inOrder
-    .slice(start)
-    .filter((job) => !isBefore(job))
-    .slice(0, most)
-  const last = looked.length === most ? looked.at(-1) : undefined
+  const looked: JobRow[] = []
+  let left = live === true && conversation === null ? Number.POSITIVE_INFINITY : look
+  for (const job of inOrder.slice(start)) {
+    if (isBefore(job)) continue
+    looked.push(job)
+    if (conversation !== null || job.endedAt !== null) left -= 1
+    if (left === 0) break
+  }
+  const last = left === 0 ? looked.at(-1) : undefined
   const least = since ?? Number.NEGATIVE_INFINITY
   const wanted = looked.filter(
     (job) =>
@@ -122,10 +126,6 @@ function runsOf(
 
 function placeOf({ changedAt, id }: JobRow): RunPlace {
   return { changedAt, id }
-}
-
-function lastChangedFirst(one: RunPlace, other: RunPlace): number {
-  return other.changedAt - one.changedAt || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1)
 }
 
 function newestFirst(one: JobRow, other: JobRow): number {

@@ -1,6 +1,7 @@
 /** Jobs of the embedded store: looked up, claimed, renewed and released. */
 import { pageStart } from '../cursor.ts'
 import { claimedJob } from '../job-change.ts'
+import { lastChangedFirst } from '../run-place.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
 import type { RunPlace, RunsOf, RunsPage, Store } from '../store.ts'
@@ -63,26 +64,25 @@ function readMethods(session: SqliteSession): ReadMethods {
 /** The methods of `readMethods` that are about the runs of one principal. */
 function runsOfMethods(session: SqliteSession): Pick<ReadMethods, RunsOfMethod> {
   return {
-    listRunsOf: (database, { limit, bound, after, look, ...of }) =>
+    listRunsOf: (database, page) =>
       session.read((connection) => {
-        if (of.live === true && of.conversation === null) {
-          const wanted = wantedRuns(database, of, of.since ?? -Number.MAX_SAFE_INTEGER)
-          const rows = connection.someTuples(bound, jobSql.listLiveRunsOf, ...wanted, ...behind(after), limit)
-          return { rows: rows.map(jobOfTuple), next: null }
-        }
-        const found = lookedAt(connection, { ...of, database, after, look })
+        if (page.conversation === null) return listByChange(connection, { ...page, database })
+        const found = lookedAt(connection, { ...page, database })
         if (found === null) return { rows: [], next: null }
-        const sql = of.conversation === null ? jobSql.listRunsOf : jobSql.listRunsIn
-        const rows = connection.someTuples(bound, sql, ...wantedRuns(database, of, found.least), ...found.range, limit)
-        const isLast = found.next === null || found.next.changedAt < (of.since ?? Number.NEGATIVE_INFINITY)
-        return { rows: rows.map(jobOfTuple), next: isLast ? null : found.next }
+        const wanted = [...wantedRuns(database, page, found.least), ...found.range] as const
+        const rows = connection.someTuples(page.bound, jobSql.listRunsIn, ...wanted, page.limit)
+        return { rows: rows.map(jobOfTuple), next: nextOf(found, page) }
       }),
     countRunsOf: (database, { look, ...of }) =>
       session.read((connection) => {
         const found = lookedAt(connection, { ...of, database, after: null, look })
-        const sql = of.conversation === null ? jobSql.countRunsOf : jobSql.countRunsIn
+        const count = (sql: string, ...given: readonly (string | number | null)[]) =>
+          connection.get(sql, ...given)?.count as number
         if (found === null) return 0
-        return connection.get(sql, ...wantedRuns(database, of, found.least), ...found.range)?.count as number
+        const wanted = [...wantedRuns(database, of, found.least), ...found.range] as const
+        if (of.conversation !== null) return count(jobSql.countRunsIn, ...wanted)
+        const live = count(jobSql.countLiveWanted, ...wantedRuns(database, of, of.since ?? least))
+        return of.live === true ? live : live + count(jobSql.countRunsOf, ...wanted)
       }),
     countLiveRunsOf: (database, createdBy, most) =>
       session.read(({ get }) => get(jobSql.countLiveRunsOf, database, createdBy, most)?.count as number),
@@ -93,6 +93,35 @@ function wantedRuns(database: string, { createdBy, agents, conversation, status,
   const among = agents === null ? null : JSON.stringify(agents)
   return [database, createdBy, among, conversation, status, live === null ? null : Number(live), least] as const
 }
+
+/** Live runs are few and have an index of their own; ended ones are read in the order of their last change. */
+function listByChange(connection: SqliteConnection, page: RunsPage & RunsOf & { readonly database: string }) {
+  const { database, after, bound, limit, live } = page
+  const open = wantedRuns(database, page, page.since ?? least)
+  const running =
+    live === false ? [] : connection.tuples(jobSql.listLiveRunsOf, ...open, ...behind(after), limit).map(jobOfTuple)
+  const found = live === true ? null : lookedAt(connection, page)
+  if (found === null) return { rows: running, next: null }
+  let isCut = false
+  const cut = (): void => {
+    isCut = true
+    bound?.cut()
+  }
+  const wanted = [...wantedRuns(database, page, found.least), ...found.range] as const
+  const limited = bound === undefined ? undefined : { ...bound, cut }
+  const ended = connection.someTuples(limited, jobSql.listRunsOf, ...wanted, limit).map(jobOfTuple)
+  // What is behind the last one that was looked at comes with the next page.
+  const last = (isCut ? ended.at(-1) : undefined) ?? found.next
+  const fitting = last === null ? running : running.filter((job) => lastChangedFirst(job, last) < 0)
+  return { rows: [...fitting, ...ended].sort(lastChangedFirst).slice(0, limit), next: nextOf(found, page) }
+}
+
+/** Nothing that is behind a place changed later than that. */
+function nextOf({ next }: Looked, { since }: Pick<RunsOf, 'since'>): RunPlace | null {
+  return next === null || next.changedAt < (since ?? least) ? null : next
+}
+
+const least = -Number.MAX_SAFE_INTEGER
 
 /** The place behind which a list goes on. */
 function behind(after: RunPlace | null) {
@@ -122,12 +151,12 @@ function lookedAt(
 ): Looked | null {
   const { get } = connection
   const most = Number.MAX_SAFE_INTEGER
-  const least = since ?? -most
+  const from = since ?? -most
   if (conversation === null) {
     const last = get(jobSql.lastLooked, database, createdBy, ...behind(after), look)
     const next = last === null ? null : { changedAt: last.changed_at as number, id: last.id as string }
     const range = [...behind(after), next?.changedAt ?? -most, next?.id ?? '']
-    return { least: Math.max(least, next?.changedAt ?? least), range, next }
+    return { least: Math.max(from, next?.changedAt ?? from), range, next }
   }
   const number = (get(logSql.findConversation, database, conversation)?.number as number | undefined) ?? null
   const key = after === null ? null : runKey(connection.tuple(jobSql.runKey, database, after.id), number)
@@ -135,7 +164,7 @@ function lookedAt(
   const below = key ?? endOfRunKeys(number)
   const last = get(jobSql.lastLookedIn, firstRunKey(number), below, look)
   const next = last === null ? null : { changedAt: last.changed_at as number, id: last.id as string }
-  return { least, range: [below, (last?.key as number | undefined) ?? firstRunKey(number)], next }
+  return { least: from, range: [below, (last?.key as number | undefined) ?? firstRunKey(number)], next }
 }
 
 /** The key of a run of the conversation with that number. */

@@ -42,8 +42,8 @@ const wantedRuns = `j.database = ?1 and j.maker = ?2 and j.kind = 'run'
   and (?3 is null or c.agent in (select value from json_each(?3))) and (?4 is null or c.id = ?4)
   and (?5 is null or j.status = ?5) and (?6 is null or (j.ended_at is null) = ?6) and j.changed_at >= ?7`
 
-/** Behind the place `(?8, ?9)`, and not behind `(?10, ?11)`. */
-const byChange = `${wantedRuns} and (j.changed_at, j.id) < (?8, ?9) and (j.changed_at, j.id) >= (?10, ?11)`
+/** The ended ones, behind the place `(?8, ?9)` and not behind `(?10, ?11)`. */
+const byChange = `${wantedRuns} and j.ended_at is not null and (j.changed_at, j.id) < (?8, ?9) and (j.changed_at, j.id) >= (?10, ?11)`
 
 /** The same of one conversation, by keys: from `?9`, and below `?8`. */
 const byKey = `${wantedRuns} and j.key < ?8 and j.key >= ?9`
@@ -82,10 +82,10 @@ limit ?3`,
   listTasksOf: listTasksOf(''),
   listLiveTasksOf: listTasksOf(isLive),
   listEndedTasksOf: listTasksOf(isEnded),
-  /** The last of the runs that are looked at, of all that `?2` began behind the place `(?3, ?4)`. */
+  /** The last of the ended runs that are looked at, of all that `?2` began behind the place `(?3, ?4)`. */
   lastLooked: `
 select changed_at, id from jobs
-where database = ?1 and maker = ?2 and kind = 'run' and (changed_at, id) < (?3, ?4)
+where database = ?1 and maker = ?2 and kind = 'run' and ended_at is not null and (changed_at, id) < (?3, ?4)
 order by changed_at desc, id desc limit 1 offset ?5 - 1`,
   /** The same of the runs of a conversation with keys from `?1` and below `?2`. */
   lastLookedIn:
@@ -98,6 +98,9 @@ from jobs j indexed by live_jobs join conversations c on c.number = j.key >> 20
 where j.ended_at is null and ${wantedRuns} and (j.changed_at, j.id) < (?8, ?9)
 order by j.changed_at desc, j.id desc limit ?10`,
   listRunsIn: `${selectJob} where ${byKey} order by j.key desc limit ?10`,
+  countLiveWanted: `
+select count(*) as count from jobs j indexed by live_jobs join conversations c on c.number = j.key >> 20
+where j.ended_at is null and ${wantedRuns}`,
   countRunsOf: `select count(*) as count from jobs j join conversations c on c.number = j.key >> 20 where ${byChange}`,
   countRunsIn: `select count(*) as count from jobs j join conversations c on c.number = j.key >> 20 where ${byKey}`,
   countLiveRunsOf: `

@@ -344,13 +344,13 @@ const changed = 'alter table agent_revisions add column changed text'
  */
 const unlinked = 'create table unlinked (number integer primary key)'
 
-/** Runs by who began them and by their last change. Earlier versions would add runs that no such list has. */
+/** Ended runs by who began them and when; live ones have an index. Earlier versions would add runs that no such list has. */
 const runsByMaker = `
 alter table jobs add column maker text;
 alter table jobs add column changed_at integer;
 update jobs set changed_at = coalesce(ended_at, started_at, created_at),
   maker = (select created_by from conversations where number = jobs.key >> 20);
-create index runs_by_maker on jobs (database, maker, changed_at, id) where kind = 'run';
+create index runs_by_maker on jobs (database, maker, changed_at, id) where kind = 'run' and ended_at is not null;
 `
 
 /** How SQLite writes records. */
