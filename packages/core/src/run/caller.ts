@@ -8,11 +8,13 @@ import type { ModelTool } from '../model/model.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { CallTools, Job } from '../job/job.ts'
 
-/** The tools of a call, cached: while it is live they change only with its agent's exchanges. */
+/** The tools of a call, cached: while it is live they change only with its agent's exchanges, and with renewed evidence of its principal. */
 export function toolsOf(call: AgentCall, job: Job): CallTools {
   const known = job.cache.tools.get(call)
-  const { moves } = job.run.exchanges
-  if (known !== undefined && (known.moves === moves || call.agent.speaks.length === 0)) return known
+  const { principal, exchanges } = job.run
+  const { moves } = exchanges
+  const isSame = known?.moves === moves || call.agent.speaks.length === 0
+  if (known !== undefined && isSame && known.caller.principal === principal) return known
   const caller = callerOf(call, job)
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
@@ -45,10 +47,7 @@ function callerOf(call: AgentCall, job: Job): Caller {
   return {
     callId: call.place.call,
     database,
-    // It is read at each call: its evidence may have been renewed meanwhile.
-    get principal() {
-      return job.run.principal
-    },
+    principal: job.run.principal,
     agent: call.agent,
     toolMode: call.toolMode,
     agentPath: call.place.agentPath,
