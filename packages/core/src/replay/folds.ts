@@ -52,7 +52,7 @@ export function foldsOf(entries: readonly Entry[], copied: number): readonly Fol
       fold = left?.[1] ?? begun(copied)
       folds.set(name, fold)
     }
-    readOthers(fold, wrote, isProposed(entry) ? index : upTo)
+    readOthers(fold, wrote, isProposed(entries, index) ? index : upTo)
     if (isOutcome(entry)) addRequest(fold, entry)
     wrote.push({ fold, place: fold.order.length })
     fold.order.push(index)
@@ -96,10 +96,17 @@ function sortRequests(folds: Iterable<Fold>, entries: readonly Entry[]): void {
 }
 
 /** Whether an entry was folded only when it was stored, behind what others had stored by then: a command, or how a job parks or ends. */
-function isProposed({ type, kind, epoch, place, job, body }: Entry): boolean {
+function isProposed(entries: readonly Entry[], index: number): boolean {
+  const { type, kind, epoch, place, job, appendNo, body } = entries[index] as Entry
   if (epoch === 0) return true
   if (type === 'task') return body.status === 'waiting'
-  return kind === 'agent' && type !== 'start' && place.call === job
+  if (type === 'notice') return body.code === 'PROTOCOL_UNFINISHED'
+  if (kind !== 'agent' || type === 'start') return false
+  if (place.call === job) return true
+  // Who had control of a job ends with it.
+  const next = entries[index + 1]
+  const isLast = next?.job === job && next.epoch === epoch && next.appendNo === appendNo + 1
+  return type === 'end' && body.finishReason !== 'cancelled' && isLast && isProposed(entries, index + 1)
 }
 
 /** Whether an entry is how a model call of an agent ended that was made. */

@@ -89,7 +89,9 @@ function askModel(engine: Engine, process: LogProcess, outcome: ModelEntry): voi
   const job = jobIn(engine, outcome, logOf(engine, process))
   if (hasMoved(engine, at) || job === null || isStopped(job)) return
   const call = job.run.calls.get(outcome.place.call)
-  if (call !== undefined && mayThinkOn(engine, job, call)) thinkOn(engine, call, job)
+  if (call === undefined || !mayThinkOn(engine, job, call)) return
+  beginBefore(engine, job, call)
+  if (!hasMoved(engine, at)) thinkOn(engine, call, job)
 }
 
 /** Whether a call is to think, or its thinking goes on. */
@@ -182,14 +184,24 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
   return hasMoved(engine, at)
 }
 
-/** What is begun before a call counts in its budget, also if the log has nothing more of it, since its process died. */
-function beginBefore({ underWay }: Engine, job: Job, last: AgentCall): void {
+/**
+ * What is begun before a call counts in its budget. Where its process died, the log has nothing more of a request: it is made here, and stays
+ * under way.
+ */
+function beginBefore(engine: Engine, job: Job, last: AgentCall): void {
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
   for (const work of decided.kind === 'work' ? decided.work : []) {
     if (work.kind !== 'think') continue
     if (work.call === last) return
-    beginThinking(underWay, work.call, job)
+    if (hasOutcome(engine, job, work.call)) beginThinking(engine.underWay, work.call, job)
+    else thinkOn(engine, work.call, job)
   }
+}
+
+/** Whether the log has what comes of a call's thinking, in this epoch of its job. */
+function hasOutcome({ followed }: Engine, { identity: { epoch } }: Job, { place }: AgentCall): boolean {
+  for (const entry of aheadOfCall(followed, place.call)) return entry.epoch === epoch
+  return false
 }
 
 /** Stops what a job has under way. A request that was cut off is an entry, what else is aborted leaves none. */

@@ -20,8 +20,9 @@ import { endThinking, forgetTool, requestOf, startTool } from './under-way.ts'
 export function give(engine: Engine, job: Job, entry: Entry): boolean {
   const { kind, type, place, body } = entry
   const isEnding = job.run.cancelled || job.lifecycle.failure !== null
-  if (isEnding && isClosing(entry, entry.job)) return false
-  if (kind === 'model' && body.purpose === 'progress') return giveSpending(engine, entry)
+  const isOfTool = kind === 'model' && body.purpose === 'progress'
+  if (isEnding && isClosing(entry, entry.job)) return (isOfTool || isNoticeOfLoss(entry)) && giveSpending(engine, entry)
+  if (isOfTool) return giveSpending(engine, entry)
   const request = requestOf(engine.underWay, place.call)
   if (kind === 'model') return request !== null && giveModel(engine, request, entry)
   if (type !== 'notice') return giveTool(engine, job, entry)
@@ -29,9 +30,14 @@ export function give(engine: Engine, job: Job, entry: Entry): boolean {
     recordNote(request.call, job, body as ModelNote)
     return true
   }
-  if (request !== null && body.code === 'USAGE_INCOMPLETE') return giveReplyBehind(engine, request)
-  if (body.code !== 'USAGE_INCOMPLETE') return giveNoticed(engine, job, entry)
+  if (request !== null && isNoticeOfLoss(entry)) return giveReplyBehind(engine, request)
+  if (!isNoticeOfLoss(entry)) return giveNoticed(engine, job, entry)
   return giveRefused(engine, job, entry) || giveSpending(engine, entry) || giveNoticed(engine, job, entry)
+}
+
+/** Whether an entry says that no sum has what a request used. */
+function isNoticeOfLoss(entry: Entry): entry is Notice {
+  return entry.type === 'notice' && entry.body.code === 'USAGE_INCOMPLETE'
 }
 
 type ModelEnd = Entry & { readonly kind: 'model' }
