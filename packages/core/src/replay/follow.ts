@@ -190,12 +190,11 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
  */
 function beginBefore(engine: Engine, job: Job, last: AgentCall): void {
   const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
-  for (const work of decided.kind === 'work' ? decided.work : []) {
-    if (work.kind !== 'think') continue
-    if (work.call === last) return
-    if (hasOutcome(engine, job, work.call)) beginThinking(engine.underWay, work.call, job)
-    else thinkOn(engine, work.call, job)
-  }
+  const calls =
+    decided.kind === 'work' ? decided.work.flatMap((work) => (work.kind === 'think' ? [work.call] : [])) : []
+  for (const call of calls.slice(0, Math.max(0, calls.indexOf(last))))
+    if (hasOutcome(engine, job, call)) beginThinking(engine.underWay, call, job)
+    else thinkOn(engine, call, job)
 }
 
 /** Whether the log has what comes of a call's thinking, in this epoch of its job. */
