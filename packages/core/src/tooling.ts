@@ -36,7 +36,7 @@ export type { UsedEvidence } from './runtime/used-evidence.ts'
 
 // other servers: the way out, finding an agent, and the keys that this server signs with
 export { type EvidencePiece, isSignedBy, type KeyPlace, readEvidence } from './federation/evidence-piece.ts'
-export type { EvidenceIssuer } from './federation/reissue.ts'
+export type { EvidenceIssuer, ReissueRequest } from './federation/reissue.ts'
 export { credentialClaim, readCredential } from './federation/credential-piece.ts'
 export { keysIn, keysUrl, type PublicKeys } from './federation/public-keys.ts'
 export { createSafeFetch, type SafeFetch } from './federation/safe-fetch.ts'

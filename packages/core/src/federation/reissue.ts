@@ -7,7 +7,7 @@ import { readEvidence } from './evidence-piece.ts'
 import { isRecord, type JsonRecord } from './record.ts'
 
 /** What an issuer is asked for: evidence of the same subject for one message to one recipient. */
-interface ReissueRequest {
+export interface ReissueRequest {
   /** What its own evidence proved when the run began: subject, principals, and the digest by which the issuer may know it again. */
   readonly evidence: ProvenEvidence
   /** The address that is called, or the URL of its card: the one audience of the new piece. */
