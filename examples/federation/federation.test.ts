@@ -1,40 +1,18 @@
 /** The example as a person meets it: one command, on free ports, and then its log. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { createServer } from 'node:net'
-import { freePort } from '../../test/support/free-port.ts'
-
-const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const bin = here('../../packages/cli/bin/witan.js')
+import { after, before, describe, test } from 'node:test'
+import { exampleRun } from '../../test/support/example-run.ts'
 
 describe('two servers and an agent of other software', () => {
-  let folder = ''
-  let env: NodeJS.ProcessEnv
-  const run = (...words: readonly string[]): Promise<{ code: number; out: string; err: string }> =>
-    new Promise((resolve) => {
-      const all = ['--no-warnings', '--conditions=witan-source', ...words]
-      execFile(process.execPath, all, { cwd: folder, env }, (error, out, err) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
-      )
-    })
-  const witan = (server: string, ...words: readonly string[]) =>
-    run(bin, ...words, '--config', here(`./${server}.config.ts`))
-
+  let example: Awaited<ReturnType<typeof exampleRun>>
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'witan-federation-'))
-    const ports = await Promise.all([0, 1, 2].map(freePort))
-    const ours = { FEDERATION_PORTS: ports.join(), FEDERATION_FOLDER: folder, FEDERATION_PACE_MS: '0' }
-    env = { PATH: process.env['PATH'], ...ours }
+    example = await exampleRun(import.meta.url, 'FEDERATION')
   })
-  after(() => rm(folder, { recursive: true, force: true }))
+  after(() => example?.remove())
 
   test('one command starts all, and a question and a price of other servers reach the person', async () => {
-    const { code, out, err } = await run(here('./start.ts'))
+    const { code, out, err } = await example.start()
     assert.deepEqual([code, err], [0, ''], out)
     for (const line of [
       /◆ trains waits for an answer\n {4}First or second class\?\n {4}1 First, 71\.00 EUR {2}first\n/,
@@ -50,8 +28,13 @@ describe('two servers and an agent of other software', () => {
   })
 
   test('the price stands in the log for a person, and in no words that a model reads', async () => {
-    const { out } = await witan('office', 'conversations', 'list', '--json')
-    const { out: log } = await witan('office', 'conversations', 'export', JSON.parse(out.split('\n')[0] ?? '').id)
+    const { out } = await example.witan('office', 'conversations', 'list', '--json')
+    const { out: log } = await example.witan(
+      'office',
+      'conversations',
+      'export',
+      JSON.parse(out.split('\n')[0] ?? '').id,
+    )
     const entries = log
       .trim()
       .split('\n')
@@ -65,14 +48,14 @@ describe('two servers and an agent of other software', () => {
 
   test('there is nothing to say against its agents', async () => {
     for (const server of ['office', 'travel'])
-      assert.match((await witan(server, 'check')).out, /0 errors, 0 warnings/, server)
+      assert.match((await example.witan(server, 'check')).out, /0 errors, 0 warnings/, server)
   })
 
   test('a port that is taken is named', async () => {
-    const [port = 0] = (env['FEDERATION_PORTS'] ?? '').split(',').map(Number).slice(2)
+    const [, , port] = example.ports
     const taken = createServer().listen(port, '127.0.0.1')
     await new Promise((done) => taken.once('listening', done))
-    const { code, err } = await run(here('./start.ts'))
+    const { code, err } = await example.start()
     await new Promise((done) => taken.close(done))
     assert.equal(code, 1)
     assert.match(err, new RegExp(`${port}.*FEDERATION_PORTS`))

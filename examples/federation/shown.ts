@@ -1,5 +1,6 @@
 /** What examples of several servers share: servers by their configurations, and commands that are shown as they would be typed. */
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { processTerminal, runCommandLine } from '@witan/cli'
@@ -18,9 +19,29 @@ export function say(...lines: readonly string[]): void {
 /** Starts and asks the servers whose configurations stand beside this file, as `<name>.config.ts`. */
 export function serversBeside(module: string) {
   const fileOf = (name: string) => fileURLToPath(new URL(`${name}.config.ts`, module))
+  const start = async (name: string): Promise<WitanServer> =>
+    startServer(await loadConfig({ file: fileOf(name), env: { WITAN_LOG_LEVEL: 'warn', ...process.env } }))
   return {
-    start: async (name: string): Promise<WitanServer> =>
-      startServer(await loadConfig({ file: fileOf(name), env: { WITAN_LOG_LEVEL: 'warn', ...process.env } })),
+    /** Starts two servers, one after the other, and closes them and the program beside them once `work` has ended. */
+    async serving(
+      names: readonly [string, string],
+      beside: Server,
+      work: (first: WitanServer, second: WitanServer) => Promise<void>,
+    ): Promise<void> {
+      const servers: WitanServer[] = []
+      try {
+        const [one, other] = names
+        const first = await start(one)
+        servers.push(first)
+        const second = await start(other)
+        servers.push(second)
+        await work(first, second)
+      } finally {
+        await Promise.all(servers.map((server) => server.close()))
+        beside.close()
+        beside.closeAllConnections()
+      }
+    },
     /** Runs a command of `witan`, which finds the running server by its configuration. */
     async witan(server: string, ...words: readonly string[]): Promise<number> {
       const all = [...words, '--config', relative(process.cwd(), fileOf(server))]

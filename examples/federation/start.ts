@@ -6,7 +6,7 @@ import { ports } from './places.ts'
 import { clientOf, failing, isPerson, newest, say, serversBeside, untilStopped } from './shown.ts'
 
 const question = 'I must be in Vienna on Thursday by noon, and stay for a night.'
-const { start, witan } = serversBeside(import.meta.url)
+const { serving, witan } = serversBeside(import.meta.url)
 
 /** What the example answers where nobody sits at a terminal. */
 const answers: Partial<Record<Interruption['kind'], readonly string[]>> = {
@@ -15,23 +15,13 @@ const answers: Partial<Record<Interruption['kind'], readonly string[]>> = {
 }
 
 async function main(): Promise<void> {
-  const hotel = await startHotel(ports.hotel)
-  const servers: WitanServer[] = []
-  try {
-    const travel = await start('travel')
-    servers.push(travel)
-    const office = await start('office')
-    servers.push(office)
+  await serving(['travel', 'office'], await startHotel(ports.hotel), async (travel, office) => {
     introduce()
     await ask(office)
     say('', 'What the agency has of it, in a log of its own:')
     await witan('travel', 'conversations', 'show', await newest(travel))
     if (isPerson) await untilStopped({ office, travel })
-  } finally {
-    await Promise.all(servers.map((server) => server.close()))
-    hotel.close()
-    hotel.closeAllConnections()
-  }
+  })
 }
 
 function introduce(): void {

@@ -4,16 +4,10 @@ import { clientOf, failing, isPerson, newest, say, serversBeside, untilStopped }
 import { ports } from './places.ts'
 import { startTill } from './till.ts'
 
-const { start, witan } = serversBeside(import.meta.url)
+const { serving, witan } = serversBeside(import.meta.url)
 
 async function main(): Promise<void> {
-  const till = await startTill(ports.till)
-  const servers: WitanServer[] = []
-  try {
-    const archive = await start('archive')
-    servers.push(archive)
-    const office = await start('office')
-    servers.push(office)
+  await serving(['archive', 'office'], await startTill(ports.till), async (archive, office) => {
     say(
       '',
       'office.test     a Witan server: the desk, whom you ask',
@@ -26,11 +20,7 @@ async function main(): Promise<void> {
     say('', 'What the archive has of it, in a log of its own:')
     await witan('archive', 'conversations', 'show', await newest(archive))
     if (isPerson) await untilStopped({ office, archive })
-  } finally {
-    await Promise.all(servers.map((server) => server.close()))
-    till.close()
-    till.closeAllConnections()
-  }
+  })
 }
 
 /** A person pays in a browser and accepts at the terminal; without one both is done here, as it would be typed. */

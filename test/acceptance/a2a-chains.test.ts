@@ -1,202 +1,38 @@
-/** Agents of other servers as callers: who is let in, which chain holds, what models read of it, and what such a caller never reaches. */
+/** The chain that comes in with a call over A2A: which one holds, what models read of it, and under whom all that is said stands. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createConversationFold } from '@witan/client'
 import type { AnyEvent, Interruption, RunState } from '@witan/protocol'
+import { type A2aTask, a2aClient, errorOf, keyOf, message } from './support/a2a.ts'
 import {
-  type A2aClient,
-  type A2aMessage,
-  type A2aTask,
-  a2aClient,
-  answerOf,
-  errorOf,
-  keyOf,
-  message,
-} from './support/a2a.ts'
-import { assertProblem, notices } from './support/claims.ts'
+  type CalledFromOutside,
+  calledFromOutside,
+  chainOf,
+  replies,
+  withChain,
+} from './support/called-from-outside.ts'
+import { notices } from './support/claims.ts'
 import { createGate } from './support/model-server.ts'
-import { createRemoteServer, type RemoteServer } from './support/remote-server.ts'
-import { agent, createStage, type Stage, sub, until } from './support/stage.ts'
+import { agent, type Stage, until } from './support/stage.ts'
 
 const bots = 'bots.example'
+let called: CalledFromOutside
 let stage: Stage
-let remote: RemoteServer
-let stranger: RemoteServer
+let calling: CalledFromOutside['calling']
 
 before(async () => {
-  remote = await createRemoteServer('a.test')
-  stranger = await createRemoteServer('c.test')
-  stage = await createStage({
-    store: 'file',
-    prepare: () => ({
-      server: { domain: bots },
-      federation: { maxHops: 4, resolve: { 'a.test': remote.url, 'c.test': stranger.url } },
-    }),
-  })
-  const access = { call: ['@*@a.test'] }
-  const users = [{ id: 'anna', name: 'Anna', roles: [], channel: 'inbox' }]
-  await stage.save(
-    agent('docs', { address: 'docs', access, subAgents: [sub('helper'), sub('digger', { blocking: 'never' })] }),
-    agent('helper'),
-    agent('digger'),
-    agent('asking', { address: 'asking', access, users, subAgents: [sub('later', { blocking: 'never' })] }),
-    agent('later', { users }),
-    agent('quiz', {
-      address: 'quiz',
-      access: { call: ['@*@a.test', 'role:admin'] },
-      questions: true,
-      users: 'participants',
-    }),
-    agent('closed', { address: 'closed' }),
-    agent('staff', { address: 'staff', access: { call: ['role:run', 'user:a'] } }),
-    agent('only', { address: 'only', access: { call: ['@b@a.test'] } }),
-    agent('fussy', {
-      address: 'fussy',
-      access,
-      parameters: [{ name: 'region', type: 'string', description: 'Which.' }],
-    }),
-  )
+  called = await calledFromOutside()
+  ;({ stage, calling } = called)
 })
-after(async () => {
-  await stage?.close()
-  await remote?.close()
-  await stranger?.close()
-})
-
-interface Caller {
-  from?: RemoteServer
-  claims?: Record<string, unknown>
-  header?: Record<string, unknown>
-}
-
-/** An agent of a remote server that calls the agent at this path. */
-function calling(local: string, { from = remote, claims = {}, header = {} }: Caller = {}): A2aClient {
-  const aud = local === '' ? `https://${bots}` : `@${local}@${bots}`
-  const token = (params: unknown) => {
-    const sent = (params as { message?: A2aMessage } | undefined)?.message
-    return from.token({ aud, ...(sent === undefined ? {} : { jti: sent.messageId }), ...claims }, header)
-  }
-  return a2aClient(() => stage.witan, local === '' ? '/a2a' : `/a2a/${local}`, token)
-}
-
-const chainOf = (hop: number, max_hops: number, more = {}) => ({ hop, max_hops, ...more })
-const withChain = (text: string, agent_chain: unknown, more: object = {}) =>
-  message(text, { metadata: { mentionable: { agent_chain, ...more } } })
-
-function next(model: string, ...replies: Parameters<Stage['model']['script']>[1][]): void {
-  const from = stage.model.of(model).length
-  stage.model.on(model, ({ nth }) => replies[nth - 1 - from] ?? { text: 'out of script' })
-}
+after(() => called?.close())
 
 const systemOf = (model: string) => String(stage.model.of(model).at(-1)?.body.messages[0]?.content)
-
-describe('who is let in', () => {
-  test('[M02] [M03] [C31] an address of the list, proven by its own server, and nobody else', async () => {
-    next('docs', { text: 'welcome' })
-    const task = await calling('docs').send(message('x'))
-    assert.equal(answerOf(task), 'welcome')
-    for (const local of ['closed', 'staff', 'only'])
-      assertProblem(await calling(local).rpc('SendMessage', { message: message('x') }), {
-        status: 404,
-        code: 'NOT_FOUND',
-      })
-    const other = calling('docs', { from: stranger })
-    assertProblem(await other.rpc('SendMessage', { message: message('x') }), { status: 404, code: 'NOT_FOUND' })
-    assert.equal((await other.rpc('GetTask', { id: task.id })).body.error?.code, -32001)
-    assert.ok(remote.asked.every((path) => path === '/.well-known/jwks.json'))
-  })
-
-  test('[M03] a token with any part changed gets 401', async () => {
-    const now = Math.floor(Date.now() / 1000)
-    const table: Caller[] = [
-      { claims: { aud: `@other@${bots}` } },
-      { claims: { aud: [`@docs@${bots}`] } },
-      { claims: { aud: `https://${bots}` } },
-      { claims: { jti: 'another' } },
-      { claims: { iss: 'https://c.test' } },
-      { claims: { sub: '@a@c.test' } },
-      { claims: { sub: 'user:local' } },
-      { claims: { iat: now, exp: now + 601 } },
-      { claims: { iat: now - 400, exp: now - 61 } },
-      { claims: { iat: now + 120 } },
-      { claims: { exp: undefined } },
-      { claims: { iat: undefined } },
-      { claims: { jti: undefined } },
-      { claims: { sub: undefined } },
-      { header: { alg: 'HS256' } },
-      { header: { alg: 'none' } },
-      { header: { kid: 'none' } },
-      { header: { kid: undefined } },
-    ]
-    for (const caller of table) {
-      const answer = await calling('docs', caller).rpc('SendMessage', { message: message('x') })
-      assertProblem(answer, { status: 401, code: 'UNAUTHENTICATED' })
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer', JSON.stringify(caller))
-    }
-  })
-
-  test('[D17] a token of another server opens no route of the API', async () => {
-    const token = remote.token({ aud: `@docs@${bots}` })
-    const keyed = await createStage({
-      prepare: () => ({
-        server: { domain: bots },
-        auth: { mode: 'local' },
-        federation: { resolve: { 'a.test': remote.url } },
-      }),
-    })
-    try {
-      for (const path of [
-        '/api/v1/principal',
-        '/api/v1/agents',
-        '/api/v1/conversations',
-        '/api/v1/interruptions',
-        '/metrics',
-      ]) {
-        const answer = await keyed.witan.call('GET', path, { headers: { authorization: `Bearer ${token}` } })
-        assertProblem(answer, { status: 401, code: 'UNAUTHENTICATED' })
-      }
-    } finally {
-      await keyed.close()
-    }
-  })
-
-  test('[Mb15] at the hub the credential is for its origin, or for the agent that is reached', async () => {
-    next('docs', { text: 'by the hub' }, { text: 'by name' })
-    assert.equal(answerOf(await calling('').send(message('@docs hello'))), 'by the hub')
-    const named = calling('', { claims: { aud: `@docs@${bots}` } })
-    assert.equal(answerOf(await named.send(message('@docs hello'))), 'by name')
-    const wrong = calling('', { claims: { aud: `@only@${bots}` } })
-    assertProblem(await wrong.rpc('SendMessage', { message: message('@docs hello') }), {
-      status: 401,
-      code: 'UNAUTHENTICATED',
-    })
-  })
-
-  test('ten callers at once: each has its own tasks and contexts', async () => {
-    stage.model.on('docs', ({ body }) => ({ text: `for ${String(body.messages.at(-1)?.content)}` }))
-    const callers = Array.from({ length: 10 }, (_, at) => calling('docs', { claims: { sub: `@c${at}@a.test` } }))
-    const sent = message('same id')
-    const tasks = await Promise.all(callers.map((client, at) => client.send({ ...sent, parts: [{ text: `${at}` }] })))
-    assert.equal(new Set(tasks.map(({ id }) => id)).size, 10)
-    for (const [at, client] of callers.entries()) {
-      assert.equal(answerOf(tasks[at] as A2aTask), `for ${at}`)
-      const listed = await client.rpc<{ tasks: A2aTask[] }>('ListTasks')
-      assert.deepEqual(
-        listed.body.result?.tasks.map(({ id }) => id),
-        [tasks[at]?.id],
-      )
-      const foreign = tasks[(at + 1) % 10] as A2aTask
-      assert.equal((await client.rpc('GetTask', { id: foreign.id })).body.error?.code, -32001)
-      const into = await client.rpc('SendMessage', { message: message('x', { contextId: foreign.contextId }) })
-      assert.equal(into.body.error?.code, -32001)
-    }
-  })
-})
 
 describe('the chain that comes in', () => {
   test('[M04] [M08] [M10] every agent of the run reads which hop it is, its sub-agents and tasks too', async () => {
     const line = 'This is hop 2 of at most 4: calls to other servers may go 2 hops further.'
-    next(
+    replies(
+      stage,
       'docs',
       {
         calls: [
@@ -208,16 +44,16 @@ describe('the chain that comes in', () => {
       { text: 'dug' },
     )
     const gate = createGate()
-    next('helper', { text: 'helped' })
-    next('digger', { text: 'gold', hold: gate })
+    replies(stage, 'helper', { text: 'helped' })
+    replies(stage, 'digger', { text: 'gold', hold: gate })
     const task = await calling('docs').send(withChain('x', chainOf(2, 4, { is_final: true })))
     assert.equal(task.status.state, 'TASK_STATE_COMPLETED')
     for (const model of ['docs', 'helper', 'digger'])
       assert.ok(systemOf(model).endsWith(line), `${model}: ${systemOf(model)}`)
     await stage.witan.kill()
     gate.open()
-    next('digger', { text: 'gold after all' })
-    next('docs', { text: 'dug' })
+    replies(stage, 'digger', { text: 'gold after all' })
+    replies(stage, 'docs', { text: 'dug' })
     await stage.witan.start()
     const { result } = await until(
       async () => (await calling('docs').rpc<{ tasks: A2aTask[] }>('ListTasks', { contextId: task.contextId })).body,
@@ -238,8 +74,8 @@ describe('the chain that comes in', () => {
 
   test('events, tree, client and inbox say who called, also of what a task of the run asks', async () => {
     const ask = { name: 'ask_user', args: { to: 'anna', message: 'Which shelf?' } }
-    next('asking', { calls: [ask, { name: 'later', args: { message: 'look' } }] }, { text: 'done' })
-    next('later', { calls: [ask] }, { text: 'found' })
+    replies(stage, 'asking', { calls: [ask, { name: 'later', args: { message: 'look' } }] }, { text: 'done' })
+    replies(stage, 'later', { calls: [ask] }, { text: 'found' })
     const sent = withChain('x', chainOf(2, 4))
     const task = await calling('asking').send(sent, { returnImmediately: true })
     const caller = { address: '@a@a.test', hop: 2 }
@@ -270,7 +106,7 @@ describe('the chain that comes in', () => {
 
   test('what is said and answered in its run stands under who did it, here and for the caller', async () => {
     const question = { id: 'q', text: 'Which?', options: [], multiple: false, freeText: true, required: true }
-    next('quiz', { calls: [{ name: 'ask_question', args: { questions: [question] } }] }, { text: 'one' })
+    replies(stage, 'quiz', { calls: [{ name: 'ask_question', args: { questions: [question] } }] }, { text: 'one' })
     const { id, contextId, status } = await calling('quiz').send(withChain('from afar', chainOf(1, 4)))
     assert.equal(status.state, 'TASK_STATE_INPUT_REQUIRED')
     const [open] = (
@@ -284,7 +120,7 @@ describe('the chain that comes in', () => {
       async () => calling('quiz').task(id),
       (task) => task.status.state === 'TASK_STATE_COMPLETED',
     )
-    next('quiz', { text: 'two' }, { text: 'of ben' }, { text: 'three' })
+    replies(stage, 'quiz', { text: 'two' }, { text: 'of ben' }, { text: 'three' })
     const path = `/api/v1/conversations/${encodeURIComponent(contextId)}/runs`
     const here = await stage.witan.call<RunState>('POST', path, { body: { prompt: 'said here' } })
     assert.equal(here.status, 200, here.text)
@@ -333,7 +169,7 @@ describe('the chain that comes in', () => {
       [chainOf(1, 1), 'This is the final hop (1 of 1): conclude; no agent on another server can be asked.', 0],
     ]
     for (const [chain, line, noticed] of table) {
-      next('docs', { text: 'ok' })
+      replies(stage, 'docs', { text: 'ok' })
       const task = await calling('docs').send(withChain('x', chain))
       assert.ok(systemOf('docs').endsWith(line), systemOf('docs'))
       assert.equal(notices(await stage.events(task.contextId), 'CHAIN_LOWERED').length, noticed)
@@ -341,7 +177,7 @@ describe('the chain that comes in', () => {
   })
 
   test('[M28] the chains of message, capabilities and token may disagree: the fewest hops left count', async () => {
-    next('docs', { text: 'ok' })
+    replies(stage, 'docs', { text: 'ok' })
     const claims = { witan_chain: chainOf(3, 4, { root: 'r', path: ['@z@z.test', '@a@a.test'] }) }
     const more = { recipient_capabilities: { agent_chain: chainOf(1, 4), mention_relay: 'none' } }
     await calling('docs', { claims }).send(withChain('x', chainOf(2, 4), more))
@@ -349,7 +185,7 @@ describe('the chain that comes in', () => {
   })
 
   test('[M35] [M37] [E32] an agent without a chain makes the first hop; its people read it, and no model', async () => {
-    next('docs', { text: 'ok' })
+    replies(stage, 'docs', { text: 'ok' })
     const task = await calling('docs').send(message('x'))
     assert.doesNotMatch(systemOf('docs'), /hop/)
     const [notice] = notices(await stage.events(task.contextId), 'CHAIN_MISSING')
@@ -365,13 +201,13 @@ describe('the chain that comes in', () => {
       ['none', false],
       [{ kind: 'other' }, false],
     ] as const) {
-      next('docs', { calls: [{ name: 'helper', args: { message: 'x' } }] }, { text: 'ok' })
-      next('helper', { text: 'ok' })
+      replies(stage, 'docs', { calls: [{ name: 'helper', args: { message: 'x' } }] }, { text: 'ok' })
+      replies(stage, 'helper', { text: 'ok' })
       await calling('docs').send(withChain('x', chainOf(1, 4), { recipient_capabilities: { mention_relay } }))
       assert.equal(relay.test(systemOf('docs')), is, JSON.stringify(mention_relay))
       assert.equal(relay.test(systemOf('helper')), false)
     }
-    next('docs', { text: 'ok' })
+    replies(stage, 'docs', { text: 'ok' })
     await calling('docs').send(withChain('x', chainOf(4, 4), { recipient_capabilities: { mention_relay: 'inline' } }))
     assert.equal(relay.test(systemOf('docs')), false)
   })
@@ -414,7 +250,7 @@ describe('the chain that comes in', () => {
       '/a2a/free',
       await keyOf(stage.witan, { id: 'user:anna', roles: ['run'] }),
     )
-    next('free', { text: 'ok' }, { text: 'ok' })
+    replies(stage, 'free', { text: 'ok' }, { text: 'ok' })
     const plain = await client.send(message('x'))
     assert.doesNotMatch(systemOf('free'), /hop/)
     assert.deepEqual(notices(await stage.events(plain.contextId), 'CHAIN_MISSING'), [])
@@ -423,7 +259,7 @@ describe('the chain that comes in', () => {
   })
 
   test('evidence of nobody who is trusted is dropped, and its people read that', async () => {
-    next('docs', { text: 'ok' })
+    replies(stage, 'docs', { text: 'ok' })
     const identity_evidence = [{ subject: '@a@a.test', secret: 'kept nowhere' }, {}]
     const task = await calling('docs').send(withChain('x', chainOf(1, 4), { identity_evidence }))
     const events = await stage.events(task.contextId)

@@ -10,15 +10,8 @@ import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { crashingStore } from '../support/crashing-store.ts'
-import {
-  answerTo,
-  givenTo,
-  note,
-  randomPlay,
-  type RandomSystem,
-  randomSystem,
-  toTheEnd,
-} from '../support/random-system.ts'
+import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import { commands, send } from '../support/random-commands.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
@@ -137,21 +130,6 @@ test('[Tb29] a run whose process died comes to the same log, with the same takeo
 
 test('[Tb29] a run with tasks whose process died comes to the same log, with the same takeovers', (context) =>
   comeAgainAfterDeaths(context, tasks))
-
-type Command = 'enqueue' | 'interrupt' | 'close' | 'cancel' | 'answer'
-const kinds: readonly Command[] = ['enqueue', 'interrupt', 'close', 'cancel', 'answer']
-const commands = fc.array(fc.record({ kind: fc.constantFrom(...kinds), after: fc.nat(6) }), { maxLength: 8 })
-
-/** Sends one command, whatever is at work. */
-async function send(runtime: Runtime, kind: Command): Promise<void> {
-  const { activeRunId, interruptions } = await runtime.getConversation('chats/1')
-  const [open] = interruptions
-  if (kind === 'cancel' && activeRunId !== null) await runtime.cancelRun(activeRunId)
-  if (kind === 'answer' && open !== undefined)
-    await runtime.answerInterruption(open.id, { answer: answerTo(open.kind, 0) })
-  if (kind === 'close') await runtime.run('chats/1', { prompt: 'closed', cancelPendingActions: true })
-  if (kind === 'enqueue' || kind === 'interrupt') await runtime.run('chats/1', { prompt: 'more', onActive: kind })
-}
 
 /** Checks that systems come to the same log, whatever is sent to them while they work. */
 async function comeAgainAfter(

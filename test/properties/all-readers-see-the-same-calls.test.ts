@@ -2,21 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createConversationFold, type CallView } from '@witan/client'
-import { memoryStore, type Runtime } from '@witan/core'
+import { memoryStore } from '@witan/core'
 import type { CallNode } from '@witan/protocol'
 import fc from 'fast-check'
 import { type CollectedSpan, createCollector } from '../acceptance/support/collector.ts'
 import { fakeClock } from '../support/clock.ts'
-import { answerTo, givenTo, note, type RandomSystem } from '../support/random-system.ts'
+import { givenTo, note, type RandomSystem } from '../support/random-system.ts'
+import { commands, send } from '../support/random-commands.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { holds } from '../support/seeds.ts'
 import { allEvents, createStage, settle } from '../support/stage.ts'
-
-type Command = 'enqueue' | 'interrupt' | 'cancel' | 'answer'
-const commands = fc.array(
-  fc.record({ kind: fc.constantFrom<Command>('enqueue', 'interrupt', 'cancel', 'answer'), after: fc.nat(6) }),
-  { maxLength: 6 },
-)
 
 /** What every reader says of a call. Times are those of the log. */
 interface Seen {
@@ -78,17 +73,8 @@ function spansIn(spans: readonly CollectedSpan[]) {
   return { calls, replies, parentOf: ({ parentSpanId }: CollectedSpan) => ids.get(parentSpanId ?? '') ?? null }
 }
 
-async function send(runtime: Runtime, kind: Command): Promise<void> {
-  const { activeRunId, interruptions } = await runtime.getConversation('chats/1')
-  const [open] = interruptions
-  if (kind === 'cancel' && activeRunId !== null) await runtime.cancelRun(activeRunId)
-  if (kind === 'answer' && open !== undefined)
-    await runtime.answerInterruption(open.id, { answer: answerTo(open.kind, 0) })
-  if (kind === 'enqueue' || kind === 'interrupt') await runtime.run('chats/1', { prompt: 'more', onActive: kind })
-}
-
 /** A conversation that was worked on, and what each reader gets of it. */
-async function readings(system: RandomSystem, sent: readonly { kind: Command; after: number }[], url: string) {
+async function readings(system: RandomSystem, sent: Parameters<Parameters<typeof commands.map>[0]>[0], url: string) {
   const clock = fakeClock()
   let ticks = 0
   const play = playWithTasks(system.seed)

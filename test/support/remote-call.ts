@@ -63,19 +63,18 @@ export interface Played {
   readonly isIdempotent?: boolean
 }
 
+/** Where the agent of another server is asked. */
+export function endpointAt(isIdempotent: boolean) {
+  return { url: 'https://b.test/a2a', binding: 'JSONRPC', tenant: null, isStreaming: true, isIdempotent } as const
+}
+
 export async function play(
   fetch: Fetch,
   { answers = [], note, isIdempotent = false, saveNote, save = async () => assert.fail('no file') }: Played = {},
 ) {
   const requests: { readonly method: string; readonly params: Record<string, unknown> }[] = []
   let kept = note
-  const endpoint = {
-    url: 'https://b.test/a2a',
-    binding: 'JSONRPC',
-    tenant: null,
-    isStreaming: true,
-    isIdempotent,
-  } as const
+  const endpoint = endpointAt(isIdempotent)
   const caller = createRemoteCaller(
     {
       find: async () => ({ ok: true, endpoint, notice: null }),

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { createSafeFetch, type SafeFetch } from './safe-fetch.ts'
 import { requestRemote } from './transport.ts'
+import { endpointAt } from '../../../../test/support/remote-call.ts'
 
 describe('connections to another server', () => {
   let answer: RequestListener
@@ -26,16 +27,9 @@ describe('connections to another server', () => {
 
   /** Sends a request and reads its frames, all or only the first. */
   async function ask(method: 'get' | 'stream', { isIdempotent = false, isLeft = false } = {}): Promise<void> {
-    const endpoint = {
-      url: 'https://b.test/a2a',
-      binding: 'JSONRPC',
-      tenant: null,
-      isStreaming: true,
-      isIdempotent,
-    } as const
     const { signal } = new AbortController()
     const request = { method, params: {}, bearer: null, extensions: [], signal } as const
-    for await (const _ of requestRemote(out.open, endpoint, request)) if (isLeft) return
+    for await (const _ of requestRemote(out.open, endpointAt(isIdempotent), request)) if (isLeft) return
   }
 
   test('one is enough for documents, for reading tasks, and for messages that may be sent again', async () => {

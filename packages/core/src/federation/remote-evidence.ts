@@ -2,7 +2,7 @@
 import { saysForWhom } from '../agent/remote-agent.ts'
 import { leadingEvidence } from '../identity/on-behalf-of.ts'
 import { askForEvidence, expiredEvidence } from '../interruption/fresh-evidence.ts'
-import { policyAnswer } from '../interruption/policy.ts'
+import { policyAnswer } from '../tool/policy.ts'
 import { pendingOn, type PendingOutcome, type ResultOutcome } from '../tool/outcome.ts'
 import type { RemoteCall } from '../tool/remote.ts'
 

@@ -9,6 +9,7 @@ import type { ConversationFilter, InterruptionReader } from './list-filters.ts'
 import type { StoreListener } from './listener.ts'
 import type { Addition, Records } from './record.ts'
 import type { ReadBound, RowPage } from './row-page.ts'
+import type { RunPlace, RunsOf, RunsPage } from './runs-of.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
 import type { UsageRecords } from './usage-records.ts'
 
@@ -200,31 +201,6 @@ export type AppendResult =
   | { readonly ok: true; readonly before: number; readonly lastSeq: number; readonly jobs: readonly JobRow[] }
   /** `job` is the live run for `active`, else the refused job of this conversation, or null. */
   | { readonly ok: false; readonly reason: Refusal; readonly job: JobRow | null }
-
-/** Which runs of a principal a list wants: of some agents, of one conversation, live or not, in one status, changed since then; null for all. */
-export interface RunsOf {
-  readonly createdBy: string
-  readonly agents: readonly string[] | null
-  readonly conversation: string | null
-  readonly live: boolean | null
-  readonly status: JobStatus | null
-  /** The least `changedAt`. */
-  readonly since: number | null
-}
-
-/** Where a run stands in a list by its last change. It stays there when the run itself has moved on. */
-export interface RunPlace {
-  readonly changedAt: number
-  readonly id: string
-}
-
-/** A part of a list of runs. */
-export interface RunsPage extends Omit<RowPage, 'after'> {
-  /** Exclusive; null for the beginning. */
-  readonly after: RunPlace | null
-  /** How many runs of the principal are looked at, at most, whether they are wanted or not. A store may leave live ones out of the count. */
-  readonly look: number
-}
 
 /** A job that is still owned. `wake` is set if another writer appended entries for it. */
 export interface HeldJob {

@@ -1,114 +1,19 @@
 /** Evidence: a good piece, and the same with each of its fields changed, refused by its code. */
 import assert from 'node:assert/strict'
-import { createHash, type KeyObject } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { createRuntime } from '@witan/core'
-import { isWitanError } from '@witan/protocol'
-import { createEvidenceChecks, type EvidenceTerms, type GivenEvidence } from './evidence.ts'
-import { createIssuerKeySets } from './issuer-key-sets.ts'
+import type { EvidenceTerms, GivenEvidence } from './evidence.ts'
 import {
-  evil,
-  good,
-  type Json,
-  jcs,
-  jwkOf,
-  multikeyOf,
-  signedCredential,
-  signedEvidence,
-} from '../../../../test/support/evidence.ts'
-
-const at = Date.parse('2026-11-28T12:00:00Z')
-const did = 'did:web:ids.test'
-const connector = 'did:web:connector.test'
-const foreignKey = 'did:web:evil.test#k1'
-const iso = (seconds: number): string => new Date(at + seconds * 1000).toISOString()
-
-const unsigned: Json = {
-  ...{ subject: '@a@a.test', issuer: 'https://a.test', method: 'urn:witan:auth:delegated:v1', assurance: 'delegated' },
-  ...{ audience: '@docs@bots.example', issued_at: iso(0), expires_at: iso(300) },
-  on_behalf_of: ['@b@b.test', 'mailto:u@example.com'],
-  claims: { thread: 'ctx', message: 'm1' },
-}
-
-const signed = (content: Json = {}, how: { proof?: Json; key?: KeyObject } = {}): Json =>
-  signedEvidence({ ...unsigned, ...content }, how)
-
-const terms: EvidenceTerms = {
-  ...{
-    audiences: ['@docs@bots.example', 'https://bots.example/a2a/docs/.well-known/agent-card.json'],
-    caller: '@a@a.test',
-  },
-  ...{ server: 'https://a.test', messageId: 'm1', thread: 'ctx' },
-}
-const trust = [
-  { issuer: 'https://ids.test', methods: ['urn:x:oauth'], subjects: ['mailto:u@example.com'] },
-  { issuer: did, methods: ['urn:x:mention'], subjects: ['slack:T0/U0'] },
-  { issuer: connector, methods: ['*'], subjects: ['slack:T1/U1', 'slack:T1/BOT', 'slack:T1/U2'] },
-]
-/** The document of a `did:web` with one Multikey. */
-const documentOf = (of: string, kid: string, key: KeyObject): Json => ({
-  id: of,
-  verificationMethod: [{ id: `${of}#${kid}`, type: 'Multikey', controller: of, publicKeyMultibase: multikeyOf(key) }],
-  assertionMethod: [`${of}#${kid}`],
-})
-
-const sets: Record<string, unknown> = {
-  'https://connector.test/.well-known/did.json': documentOf(connector, 'k8', good.publicKey),
-  'https://rogue.test/.well-known/did.json': documentOf('did:web:rogue.test', 'r8', evil.publicKey),
-  'https://a.test/.well-known/jwks.json': { keys: [jwkOf(good.publicKey, 'k1')] },
-  'https://ids.test/.well-known/jwks.json': { keys: [jwkOf(good.publicKey, 'k1')] },
-  'https://ids.test/.well-known/did.json': {
-    id: did,
-    verificationMethod: [
-      { id: `${did}#k1`, type: 'JsonWebKey', controller: did, publicKeyJwk: jwkOf(good.publicKey, 'k1') },
-      {
-        id: `${did}#other`,
-        type: 'JsonWebKey',
-        controller: 'did:web:evil.test',
-        publicKeyJwk: jwkOf(evil.publicKey, 'x'),
-      },
-      { id: foreignKey, type: 'JsonWebKey', controller: did, publicKeyJwk: jwkOf(evil.publicKey, 'x') },
-      { id: `${did}#quiet`, type: 'JsonWebKey', controller: did, publicKeyJwk: jwkOf(good.publicKey, 'x') },
-    ],
-    assertionMethod: [`${did}#k1`, `${did}#other`, foreignKey],
-  },
-}
-
-const nextLetter = (text: string): string => String.fromCharCode(text.charCodeAt(text.length - 1) + 1)
-
-/** Checks on a store of their own, or on one that others have too. */
-async function checks(runtime = createRuntime()) {
-  await runtime.ready
-  const asked: string[] = []
-  let now = at
-  const fetch = async (url: string) => {
-    asked.push(url)
-    if (sets[url] === undefined) throw new Error('nobody there')
-    return sets[url]
-  }
-  const keys = createIssuerKeySets(fetch, () => now)
-  const { check } = createEvidenceChecks({ trust, keys, used: runtime.usedEvidence, now: () => now })
-  return {
-    ...{ asked, runtime, check },
-    one: (piece: unknown, more: Partial<EvidenceTerms> = {}) =>
-      check({ evidence: [piece], credentials: undefined }, { ...terms, ...more }),
-    pass: (ms: number) => {
-      now += ms
-    },
-  }
-}
-
-/** The code that refuses, `dropped`, or `proven`. */
-async function outcome(checking: Promise<{ proven: readonly unknown[]; dropped: number }>): Promise<string> {
-  try {
-    const { proven, dropped } = await checking
-    return dropped > 0 ? 'dropped' : `proven ${proven.length}`
-  } catch (error) {
-    if (!isWitanError(error)) throw error
-    assert.doesNotMatch(error.message, /example|test|sha256/)
-    return error.code
-  }
-}
+  at,
+  checks,
+  credential,
+  iso,
+  nextLetter,
+  outcome,
+  signed,
+  terms,
+} from '../testing/evidence-checks.ts'
+import { evil, type Json, jcs } from '../../../../test/support/evidence.ts'
 
 describe('evidence', () => {
   test('[M03] [M24] [E67] a good piece proves whom it is about and for whom that one acts, and nothing of its proof is kept', async () => {
@@ -274,65 +179,6 @@ describe('evidence', () => {
   })
 })
 
-const contexts = ['https://www.w3.org/ns/credentials/v2', 'https://mentionable.dev/ns/identity/v0.2/context.jsonld']
-const document: Json = {
-  ...{
-    '@context': contexts,
-    id: 'urn:uuid:1',
-    type: ['VerifiableCredential', 'PlatformIdentityCredential'],
-    issuer: did,
-  },
-  ...{ validFrom: '2026-11-28T11:59:00Z', validUntil: '2026-11-28T12:04:00Z' },
-  credentialSubject: {
-    id: 'slack:T0/U0',
-    method: 'urn:x:mention',
-    assurance: 'platform',
-    platform: { provider: 'slack' },
-  },
-}
-const integrity: Json = {
-  ...{ type: 'DataIntegrityProof', created: '2026-11-28T11:59:00Z', verificationMethod: `${did}#k1` },
-  ...{ cryptosuite: 'eddsa-jcs-2022', proofPurpose: 'assertionMethod', domain: '@docs@bots.example', challenge: 'm1' },
-  '@context': contexts,
-}
-
-const credential = (content: Json = {}, options: Json = {}, key: KeyObject = good.privateKey): Json =>
-  signedCredential({ ...document, ...content }, { ...integrity, ...options }, key)
-
-describe('verifiable credentials', () => {
-  test('[Mb10] are read as evidence by the same rows', async () => {
-    const INVALID = 'EVIDENCE_INVALID'
-    const whole = credential()
-    const subject = document['credentialSubject'] as Json
-    const rows: readonly (readonly [string, unknown, string])[] = [
-      ['good', whole, 'proven 1'],
-      ['for another agent', credential({}, { domain: '@other@bots.example' }), 'EVIDENCE_AUDIENCE'],
-      ['for another message', credential({}, { challenge: 'm2' }), INVALID],
-      ['expired', credential({ validFrom: iso(-400), validUntil: iso(-100) }), 'EVIDENCE_EXPIRED'],
-      ['not yet', credential({ validFrom: iso(100), validUntil: iso(300) }), INVALID],
-      ['too long', credential({ validUntil: iso(3600) }), INVALID],
-      ['contexts in another order', credential({ '@context': contexts.toReversed() }), INVALID],
-      ['another type', credential({ type: ['VerifiableCredential'] }), INVALID],
-      ['another subject', { ...whole, credentialSubject: { ...subject, assurance: 'domain' } }, INVALID],
-      ['another signature', credential({}, {}, evil.privateKey), INVALID],
-      ['a key of another issuer', credential({}, { verificationMethod: foreignKey }, evil.privateKey), INVALID],
-      ['a key that another controls', credential({}, { verificationMethod: `${did}#other` }, evil.privateKey), INVALID],
-      ['a key that asserts nothing', credential({}, { verificationMethod: `${did}#quiet` }), INVALID],
-      ['another suite', credential({}, { cryptosuite: 'eddsa-rdfc-2022' }), INVALID],
-      ['another purpose', credential({}, { proofPurpose: 'authentication' }), INVALID],
-      ['no proof', { ...document }, INVALID],
-      ['an issuer that is not named', credential({ issuer: 'did:web:evil.test' }), 'dropped'],
-      ['a method that is not named', credential({ credentialSubject: { ...subject, method: 'urn:y' } }), 'dropped'],
-    ]
-    for (const [words, given, expected] of rows) {
-      const { check, runtime } = await checks()
-      const checking = check({ evidence: undefined, credentials: [given] }, terms)
-      assert.equal(await outcome(checking), expected, words)
-      await runtime.close()
-    }
-  })
-})
-
 /** A value with each of its members changed, left out, or with one more beside it: what was changed, and the whole. */
 function* tampered(value: unknown, path: string): Generator<readonly [string, unknown]> {
   if (Array.isArray(value)) {
@@ -379,62 +225,4 @@ test('[E68] [M36] [Mb08] each member that was changed, taken or added behind the
   assert.ok(count > 200, `${count} were changed`)
   assert.equal(await outcome(one(signed(whole))), 'proven 1')
   await runtime.close()
-})
-
-/** What the published examples of identity v0.2 state, with credentials of our own: thirteen, by the names of their manifest. */
-describe('credentials as other software makes them', () => {
-  const member = {
-    ...{ id: 'slack:T1/U1', method: 'urn:x:auth:member:v0.1', assurance: 'platform' },
-    platform: { provider: 'slack', workspace_id: 'T1' },
-    profile: { display_name: 'Ümit 𝒰', locale: 'de', n: [1e21, -0, 1.5] },
-  }
-  const mention = {
-    ...{ id: 'slack:T1/BOT', method: 'urn:x:auth:mention:v0.1', assurance: 'platform' },
-    ...{ platform: { provider: 'slack' }, observedInvocation: { target: 'acct:docs@bots.example', channel: 'C1' } },
-  }
-  const made = (content: Json = {}, options: Json = {}, key?: KeyObject): Json =>
-    signedCredential(
-      { ...document, issuer: connector, credentialSubject: member, ...content },
-      { ...integrity, verificationMethod: `${connector}#k8`, ...options },
-      key,
-    )
-  const time = (validFrom: number, validUntil: number) => ({ validFrom: iso(validFrom), validUntil: iso(validUntil) })
-  const flipped = ({ proof, ...rest }: Json): Json => {
-    const { proofValue, ...others } = proof as { readonly proofValue: string }
-    const last = proofValue.endsWith('2') ? '3' : '2'
-    return { ...rest, proof: { ...others, proofValue: `${proofValue.slice(0, -1)}${last}` } }
-  }
-  const INVALID = 'EVIDENCE_INVALID'
-  const rows: readonly (readonly [string, Json, string])[] = [
-    ['direct-user', made(), 'proven 1'],
-    ['platform-mention', made({ credentialSubject: mention }), 'proven 1'],
-    ['wrong-domain', made({}, { domain: '@other@bots.example' }), 'EVIDENCE_AUDIENCE'],
-    ['challenge-mismatch', made({}, { challenge: 'another' }), INVALID],
-    ['expired', made(time(-86_400, -86_100)), 'EVIDENCE_EXPIRED'],
-    ['not-yet-valid', made(time(86_400, 86_700)), INVALID],
-    ['ttl-exceeded', made(time(0, 3_600)), INVALID],
-    ['malformed-context', made({ '@context': contexts.toReversed() }), INVALID],
-    ['malformed-type', made({ type: ['VerifiableCredential'] }), INVALID],
-    ['tampered-payload', { ...made(), credentialSubject: { ...member, id: 'slack:T1/U2' } }, INVALID],
-    ['tampered-signature', flipped(made()), INVALID],
-    ['issuer-controller-mismatch', made({}, { verificationMethod: 'did:web:rogue.test#r8' }, evil.privateKey), INVALID],
-  ]
-
-  for (const [name, given, expected] of rows)
-    test(`[Mb10] ${name}: ${expected}`, async () => {
-      const { check, runtime } = await checks()
-      assert.equal(await outcome(check({ evidence: undefined, credentials: [given] }, terms)), expected)
-      await runtime.close()
-    })
-
-  test('[Mb10] [E68] replay-scenario: accepted once; again only with the message that it came with', async () => {
-    const { check, runtime } = await checks()
-    const shown = (more: Partial<EvidenceTerms> = {}) =>
-      outcome(check({ evidence: undefined, credentials: [made()] }, { ...terms, ...more }))
-    assert.equal(await shown(), 'proven 1')
-    assert.equal(await shown(), 'proven 1')
-    assert.equal(await shown({ caller: '@z@z.test' }), 'EVIDENCE_REPLAYED')
-    assert.equal(await shown({ messageId: 'm2' }), 'EVIDENCE_REPLAYED')
-    await runtime.close()
-  })
 })

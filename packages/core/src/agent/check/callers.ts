@@ -6,7 +6,7 @@ import type { Pausable } from '../../identity/pausable.ts'
 type Access = AgentData['access']
 type Entry = NonNullable<Access['call']>[number]
 
-/** Of one agent at most so many callers: each is looked for in all of its lists. */
+/** The most callers that a check lists for one agent, since each is compared with every list of its `access`. */
 const mostOfOne = 500
 
 /** A row for each entry of the lists of an agent that has some, or an address; at most 500 for one agent. */

@@ -1,8 +1,9 @@
 /** Jobs of the store in memory: looked up, claimed, renewed and released. */
 import { pageStart, startOf } from '../cursor.ts'
 import { claimedJob, isDue, releasedJob } from '../job-change.ts'
-import { lastChangedFirst } from '../run-place.ts'
-import type { JobRow, RunPlace, RunsOf, RunsPage, Store } from '../store.ts'
+import { lastChangedFirst } from '../runs-of.ts'
+import type { JobRow, Store } from '../store.ts'
+import type { RunPlace, RunsOf, RunsPage } from '../runs-of.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { copyOf, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.ts'
 

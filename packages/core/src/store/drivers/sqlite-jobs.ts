@@ -1,10 +1,11 @@
 /** Jobs of the embedded store: looked up, claimed, renewed and released. */
 import { pageStart } from '../cursor.ts'
 import { claimedJob } from '../job-change.ts'
-import { lastChangedFirst } from '../run-place.ts'
+import { lastChangedFirst } from '../runs-of.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import type { RunPlace, RunsOf, RunsPage, Store } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { RunPlace, RunsOf, RunsPage } from '../runs-of.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { conversationOfKey, countRuns, endOfRunKeys, firstRunKey, takeJob } from './sqlite-job-rows.ts'
 import { jobOf, jobOfTuple, type StoredJob, storedJob } from './sqlite-rows.ts'

@@ -1,6 +1,6 @@
 /** What an agent demands before its work, as the tool that is the body of its call until all of it is met [C21]. */
 import type { Interruption } from '@witan/protocol'
-import { policyAnswer } from '../../interruption/policy.ts'
+import { policyAnswer } from '../policy.ts'
 import { type Demand, demandsOf, demandsTool } from '../demand.ts'
 import { failed, type Outcome, pendingOn, result } from '../outcome.ts'
 import type { CallAnswer, Caller, RunningTool, ToolSource } from '../tool.ts'

@@ -13,7 +13,7 @@ import { checkedDemand } from '../demand.ts'
 import { checkQuestions, type QuestionInput } from '../questions.ts'
 import type { Answer, CallAnswer, Caller, ToolContext, ToolRequest } from '../tool.ts'
 import type { InterruptionDraft, Spawn } from '../waiting.ts'
-import { policyAnswer } from '../../interruption/policy.ts'
+import { policyAnswer } from '../policy.ts'
 
 /** Thrown when a function must wait: it ends this execution, and the function's own `finally` blocks run. */
 class CallPaused extends Error {

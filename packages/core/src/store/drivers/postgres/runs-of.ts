@@ -1,7 +1,8 @@
 /** The runs of one principal on PostgreSQL. */
 import { pageStart } from '../../cursor.ts'
 import { jobSql, runsOfSql } from '../../sql/postgres/jobs.ts'
-import type { JobRow, RunPlace, RunsOf, RunsPage, Store } from '../../store.ts'
+import type { JobRow, Store } from '../../store.ts'
+import type { RunPlace, RunsOf, RunsPage } from '../../runs-of.ts'
 import { jobRow } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { someRows } from './some.ts'

@@ -1,6 +1,6 @@
 /** The result of a condition: it was met, or the model reads in neutral words that the call did not happen [C21]. */
-import { unanswered, type ResultOutcome } from '../tool/outcome.ts'
-import type { Answer } from '../tool/tool.ts'
+import { unanswered, type ResultOutcome } from './outcome.ts'
+import type { Answer } from './tool.ts'
 
 /** The resolution that somebody sent, or the outcome if nobody did. The policy's own text never reaches the model; `called` names it there. */
 export function policyAnswer(

@@ -7,8 +7,8 @@ import type { Clock } from '../identity/clock.ts'
 import { policyAnswer } from './policy.ts'
 import { createWitan } from '../runtime/witan.ts'
 import { wire } from '../runtime/wiring.ts'
-import { result, pendingOn } from '../tool/outcome.ts'
-import type { ImmediateTool, Toolset } from '../tool/tool.ts'
+import { result, pendingOn } from './outcome.ts'
+import type { ImmediateTool, Toolset } from './tool.ts'
 
 /** A tool as a remote edge will be: it parks the call with the policy part, and goes on with its resolution. */
 const remote: ImmediateTool = {
