@@ -3,16 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { EvidenceTerms, GivenEvidence } from './evidence.ts'
-import {
-  at,
-  checks,
-  credential,
-  iso,
-  nextLetter,
-  outcome,
-  signed,
-  terms,
-} from '../testing/evidence-checks.ts'
+import { at, checks, credential, iso, nextLetter, outcome, signed, terms } from '../testing/evidence-checks.ts'
 import { evil, type Json, jcs } from '../../../../test/support/evidence.ts'
 
 describe('evidence', () => {
