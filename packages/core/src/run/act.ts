@@ -253,6 +253,7 @@ async function invoke(run: ToolRun): Promise<ToolOutcome> {
   const context: ToolContext = {
     caller,
     signal,
+    scrub: toolCall.owner.scrub,
     answers: toolCall.answers,
     note: toolCall.note,
     saveNote: (note) => save(note),

@@ -1,5 +1,6 @@
 /** The content of attributes: texts and values without hidden values, cut at a limit and marked [E81, D15]. */
 import type { Scrubber } from '../parameter/scrub.ts'
+import { scrubbedValue } from '../parameter/scrub-value.ts'
 
 /** The most bytes of one attribute of content. */
 const longestAttribute = 65_536
@@ -222,15 +223,3 @@ const shapes: readonly Shape[] = [
   { bytes: 400, items: 20 },
   { bytes: 100, items: 4 },
 ]
-
-/** A value with every hidden value in its texts, numbers and keys replaced. */
-function scrubbedValue(value: unknown, scrub: (text: string) => string): unknown {
-  if (typeof value === 'string') return scrub(value)
-  if (typeof value === 'number' || typeof value === 'boolean') {
-    const clean = scrub(String(value))
-    return clean === String(value) ? value : clean
-  }
-  if (Array.isArray(value)) return value.map((item) => scrubbedValue(item, scrub))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [scrub(key), scrubbedValue(one, scrub)]))
-}

@@ -47,8 +47,8 @@ export interface FunctionContext {
   /**
    * Asks questions of anybody who may answer, or of the person `to`, and waits as long as necessary; nothing stays in
    * memory. After the answer, the call runs again from its beginning, and this returns the answer by question id. So ask
-   * before you change anything, or save a checkpoint. Throws if nobody answers in time or the question is cancelled; the
-   * call may catch that and continue.
+   * before you change anything, or save a checkpoint. Values that are scrubbed for the calling agent are taken out of all texts. Throws if
+   * nobody answers in time or the question is cancelled; the call may catch that and continue.
    */
   ask(questions: readonly QuestionInput[], options?: { readonly to?: string }): Promise<Answers>
   /** Asks for approval of exactly what is shown, and waits as `ask` does. */
@@ -56,7 +56,8 @@ export interface FunctionContext {
   /**
    * Demands something of whoever wants the effect of this call, such as consent or a payment, and waits as `ask` does: call it before you change
    * anything. Here the people who may answer read it, in a run that another server began its caller does; no model ever does. Returns the
-   * resolution that was sent. The same demand is made once; another message, or another price in `data`, is another demand. Throws a
+   * resolution that was sent. The same demand is made once; another message, or another price in `data`, is another demand. Its texts are scrubbed as
+   * those of `ask` are. Throws a
    * `TypeError` for a demand that cannot be made, and an error in neutral words if it is declined or not met in time [C21].
    */
   demand(demand: DemandInput): Promise<Readonly<Record<string, unknown>>>
@@ -66,7 +67,7 @@ export interface FunctionContext {
   readonly agents: {
     /**
      * Runs an agent that lets this agent list it, or that no agent may list (`parents: []`) [F06]. Its parameters bind by
-     * name. Throws if it does not exist, needs a value that nobody supplies, would go too deep, or fails.
+     * name; the message is scrubbed as texts of `ask` are. Throws if it does not exist, needs a value that nobody supplies, would go too deep, or fails.
      */
     run(id: string, message: string): Promise<AgentReply>
   }

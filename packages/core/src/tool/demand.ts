@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { demandShape, maxJsonDepth } from '@witan/protocol/schemas'
 import { runWithoutPause } from '../identity/pausable.ts'
 import { plainCopy } from '../identity/plain.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
+import { scrubbedValue } from '../parameter/scrub-value.ts'
 import { issueWords } from './questions.ts'
 import { longestNote } from './tool.ts'
 
@@ -37,14 +39,14 @@ const demandSchema = z.strictObject({
  */
 export type DemandInput = z.input<typeof demandSchema>
 
-/** The policy of a demand, as it is now. Throws a `TypeError` that says what is wrong, and repeats no value. */
-export function checkedDemand(demand: DemandInput): Readonly<Record<string, unknown>> {
+/** The policy of a demand, as it is now, without hidden values. Throws a `TypeError` that says what is wrong, and repeats no value. */
+export function checkedDemand(demand: DemandInput, scrub: Scrubber): Readonly<Record<string, unknown>> {
   const { value, isWhole, depth } = runWithoutPause(
     plainCopy(demand, { characters: longestNote, values: longestNote, isStrict: true }),
   )
   if (!isWhole || depth > maxJsonDepth)
     throw wrong([`it is JSON of at most ${longestNote} characters, nested at most ${maxJsonDepth} deep`])
-  const parsed = demandSchema.safeParse(value)
+  const parsed = demandSchema.safeParse(scrub === null ? value : scrubbedValue(value, scrub))
   if (parsed.success) return parsed.data
   throw wrong(issueWords(parsed.error).slice(0, 5))
 }

@@ -6,6 +6,7 @@ import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/person.ts'
+import type { Scrubber } from '../parameter/scrub.ts'
 import type { CallArtifacts } from './artifact.ts'
 import type { Outcome } from './outcome.ts'
 import type { InterruptionDraft } from './waiting.ts'
@@ -64,6 +65,8 @@ export interface ToolContext {
   readonly caller: Caller
   /** Aborts at a cancel and at the tool's time-out. */
   readonly signal: AbortSignal
+  /** Takes out of a text what the calling agent's model must not see; null if there is nothing. Errors and artifacts are scrubbed where they are recorded. */
+  readonly scrub: Scrubber
   /** What this call has waited for so far, and the answers, oldest first. */
   readonly answers: readonly CallAnswer[]
   /** The last note that this call saved; undefined if none. */

@@ -184,6 +184,7 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
   return {
     caller,
     signal,
+    scrub: null,
     answers: structuredClone(answers),
     note,
     saveNote: playing.saveNote ?? (async (left) => assertJson(left, 'a note')),

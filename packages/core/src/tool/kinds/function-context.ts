@@ -5,6 +5,8 @@ import { maxJsonDepth } from '@witan/protocol/schemas'
 import { ownCopy } from '../../identity/frozen.ts'
 import { runWithoutPause } from '../../identity/pausable.ts'
 import { plainCopy } from '../../identity/plain.ts'
+import type { Scrubber } from '../../parameter/scrub.ts'
+import { scrubbedValue } from '../../parameter/scrub-value.ts'
 import { callDigest, canonicalJson } from '../digest.ts'
 import type { AgentReply, Answers, Approval, FunctionContext, FunctionTool } from '../define-tool.ts'
 import { bindChild, type FindAgent, repeats } from '../delegation.ts'
@@ -44,16 +46,22 @@ export function functionRun(
     readonly parameters: Readonly<Record<string, unknown>>
   },
   request: ToolRequest,
-  { caller, signal, answers, note, saveNote, artifacts, commit }: ToolContext,
+  { caller, signal, scrub, answers, note, saveNote, artifacts, commit }: ToolContext,
 ): FunctionRun {
   let pending: PendingOutcome | null = null
   const wait = (outcome: PendingOutcome): never => {
     pending ??= outcome
     throw new CallPaused()
   }
-  const answered = (draft: InterruptionDraft) => answerTo(draft, answers) ?? wait(pendingOn(draft))
-  const asked = async (draft: InterruptionDraft): Promise<unknown> => {
-    const answer = answered(draft)
+  const told = new Map<string, string>()
+  const answered = (asking: Asking) => {
+    const meant = asking(null)
+    const draft = scrub === null ? meant : asking(scrub)
+    if (draft !== meant) tellApart(told, wordsOf(draft), wordsOf(meant))
+    return answerTo(draft, answers) ?? answerTo(meant, answers) ?? wait(pendingOn(draft))
+  }
+  const asked = async (asking: Asking): Promise<unknown> => {
+    const answer = answered(asking)
     if ('error' in answer) throw new Error(answer.error)
     return ownCopy(answer.value)
   }
@@ -65,23 +73,27 @@ export function functionRun(
     principal: caller.principal,
     parameters,
     signal,
-    ask: async (questions, { to } = {}) => (await asked({ ...questionDraft(questions), ...addressee(to) })) as Answers,
+    ask: async (questions, { to } = {}) =>
+      (await asked((hidden) => ({ ...questionDraft(questions, hidden), ...addressee(to) }))) as Answers,
     async approve(what, { to } = {}) {
       const args = plainArguments(what)
       const digest = callDigest(tool.name, args)
       const draft = { kind: 'approval', tool: tool.name, arguments: args, digest, ...addressee(to) } as const
-      return approvalOf((await asked(draft)) as { readonly decision: string; readonly reason?: string })
+      return approvalOf((await asked(() => draft)) as { readonly decision: string; readonly reason?: string })
     },
     async demand(demand) {
-      const draft = { kind: 'policy', issuer: caller.agent.id, policy: checkedDemand(demand) } as const
-      return resolutionOf(answered(draft))
+      const issuer = caller.agent.id
+      return resolutionOf(answered((hidden) => ({ kind: 'policy', issuer, policy: checkedDemand(demand, hidden) })))
     },
     resolution: lastResolution(answers),
     agents: {
       async run(id, message) {
-        const known = answers.find((one) => one.kind === 'agent' && one.agent === id && one.message === message)
+        const shown = typeof message === 'string' && scrub !== null ? scrub(message) : message
+        if (scrub !== null) tellApart(told, canonicalJson([id, shown]), canonicalJson([id, message]))
+        const isKnown = (said: string) => said === shown || said === message
+        const known = answers.find((one) => one.kind === 'agent' && one.agent === id && isKnown(one.message))
         if (known?.kind === 'agent') return replyOf(known.answer)
-        return wait({ kind: 'pending', child: childFor(caller, find, { id, message }) })
+        return wait({ kind: 'pending', child: childFor(caller, find, { id, message: shown }) })
       },
     },
     artifacts: {
@@ -97,6 +109,19 @@ export function functionRun(
   return { context, waitsFor: () => pending }
 }
 
+/** What somebody is asked, without the values that the scrubber takes out. */
+type Asking = (scrub: Scrubber) => InterruptionDraft
+
+/** Refuses two texts of which the same is shown: the answer to one would count for the other. */
+function tellApart(told: Map<string, string>, shown: string, meant: string): void {
+  const before = told.get(shown) ?? meant
+  told.set(shown, before)
+  if (before === meant) return
+  throw new TypeError('Two of what this call asks differ only in a hidden value. Tell them apart by other words.')
+}
+
+type Questions = Parameters<typeof checkQuestions>[0]
+
 /** What is asked about, as it is now. */
 function plainArguments(what: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const limits = { characters: MOST_RESULT_CHARACTERS, values: MOST_RESULT_CHARACTERS }
@@ -111,8 +136,13 @@ function addressee(to: string | undefined): { readonly addressee?: string } {
   return to === undefined ? {} : { addressee: to }
 }
 
-function questionDraft(questions: readonly QuestionInput[]): InterruptionDraft & { readonly kind: 'question' } {
-  const checked = checkQuestions({ questions })
+function questionDraft(
+  questions: readonly QuestionInput[],
+  scrub: Scrubber,
+): InterruptionDraft & { readonly kind: 'question' } {
+  let checked = checkQuestions({ questions })
+  // An id that holds a value is no id without it, and so is refused.
+  if (checked.ok && scrub !== null) checked = checkQuestions(scrubbedValue(checked.arguments, scrub) as Questions)
   if (!checked.ok) throw new TypeError(`These questions cannot be asked: ${checked.issues.slice(0, 5).join('; ')}.`)
   return { kind: 'question', ...(checked.arguments as Pick<InterruptionDraft & { kind: 'question' }, 'questions'>) }
 }
