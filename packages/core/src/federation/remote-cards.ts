@@ -52,7 +52,7 @@ export function createCards(options: CardOptions): RemoteServices['find'] {
   return async (edge, database) => {
     try {
       const card = await cardOf(edge)
-      const refusal = await checkSigner(edge, card, { ...options, database })
+      const refusal = checkOrigin(edge, card) ?? (await checkSigner(edge, card, { ...options, database }))
       return refusal ?? foundAt(edge, card)
     } catch (error) {
       if (isWitanError(error)) return { ok: false, code: error.code, detail: error.message }
@@ -66,6 +66,15 @@ async function fetchCard({ address, card }: RemoteAgent, { fetch }: CardOptions)
   const read = readAddress(address)
   if (!read.ok) throw new Error(`no address: ${read.problem}`)
   return resolveAddress(read.address, { fetch, note: () => {} })
+}
+
+/** The credential of `bearerEnv` goes to the origin of `card` alone: whoever writes the card may name any other. Null if the card may be used. */
+function checkOrigin({ card, bearerEnv }: RemoteAgent, { endpoint }: Card): (Found & { readonly ok: false }) | null {
+  if (card === undefined || bearerEnv === undefined) return null
+  const [own, named] = [new URL(card).origin, new URL(endpoint.url).origin]
+  if (own === named) return null
+  const detail = `The card of ${card} names an interface at ${named}: \`bearerEnv\` is sent to ${own} alone, where \`card\` is. Ask its operator for a card at ${named}, or leave \`bearerEnv\` out.`
+  return { ok: false, code: 'REMOTE_CARD_INVALID', detail }
 }
 
 /** The key that signed first is kept, and only it may bring another. Null if the card may be used. */
