@@ -111,6 +111,9 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
       await bill.waitFor({ state: 'detached' })
       await consent.getByRole('button', { name: 'Decline' }).click()
       await page.getByText('It came to:').waitFor()
+      const decisions = page.getByTestId('chat').getByTestId('decisions')
+      await decisions.getByText('was resolved by user:local').waitFor()
+      await decisions.getByText('was declined by user:local').waitFor()
       await inspect(page, 'condition-settled')
     }))
 

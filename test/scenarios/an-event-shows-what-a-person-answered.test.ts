@@ -19,12 +19,24 @@ const asks = defineTool({
   execute: async (_, { approve }) => `${(await approve({ what: 'x' })).approved}, and goes on`,
 })
 
+const demands = defineTool({
+  name: 'demands',
+  description: 'Demands while it runs.',
+  parameters: z.object({ price: z.number() }),
+  execute: async ({ price }, { demand }) => {
+    await demand({ kind: 'payment_required', message: `It costs ${price}.` })
+    return 'done'
+  },
+})
+
 const steps = [
   call('pay', { amount: 5 }),
   call('asks', {}),
   call('ask_question', { questions: [{ id: 'q', text: 'Which?', options: [{ id: 'r', label: 'Red' }] }] }),
   call('ask_user', { message: 'How many?' }),
   call('Send', {}),
+  call('demands', { price: 1 }),
+  call('demands', { price: 2 }),
 ]
 
 async function settled(answers: readonly unknown[]) {
@@ -32,7 +44,7 @@ async function settled(answers: readonly unknown[]) {
     agents: [
       {
         id: 'root',
-        tools: ['pay', 'asks'],
+        tools: ['pay', 'asks', 'demands'],
         approvals: ['pay'],
         questions: true,
         users: [{ id: 'anna' }],
@@ -40,7 +52,7 @@ async function settled(answers: readonly unknown[]) {
       },
     ],
     plays: { root: (_, turn) => steps[turn] ?? 'done' },
-    options: { tools: [pay, asks] },
+    options: { tools: [pay, asks, demands] },
   })
   let result = await stage.ask('root', 'go', { id: 'chats/1' })
   for (const answer of answers) {
@@ -52,18 +64,19 @@ async function settled(answers: readonly unknown[]) {
   return terse.filter(({ type }) => type === 'resolved').map(({ content }) => content)
 }
 
-test('approvals, answers and replies are shown, also those of a function that asks while it runs; an action’s answer is not', async () => {
+test('approvals, answers and replies are shown, also those of a function that asks while it runs; of a condition only whether it was declined; an action’s answer is not', async () => {
   const approved = { decision: 'approved', arguments: { amount: 7 }, reason: 'ours' }
   const denied = { decision: 'denied', reason: 'too dear' }
   const given = [approved, denied, { q: { options: ['r'] } }, 'forty', { secret: 'of the client' }]
-  const shown = await settled(given)
+  const met = [{ resolution: { receipt: 'r-1' } }, { decision: 'declined' }]
+  const shown = await settled([...given, ...met])
   assert.deepEqual(
     shown.map(({ answer }) => answer),
-    [approved, denied, { q: { options: ['r'] } }, 'forty', undefined],
+    [approved, denied, given[2], 'forty', undefined, { decision: 'resolved' }, { decision: 'declined' }],
   )
   assert.deepEqual(
     shown.map(({ state, by }) => [state, by]),
     shown.map(() => ['answered', 'user:local']),
   )
-  assert.ok(!('answer' in (shown.at(-1) ?? {})))
+  assert.ok(!('answer' in (shown[4] ?? {})))
 })

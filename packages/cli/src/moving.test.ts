@@ -144,7 +144,7 @@ describe('a store as a file', () => {
     const listed = await run('r.db', 'interruptions', 'list', '--json')
     const { id } = JSON.parse(listed.out) as { id: string }
     const answered = await run('r.db', 'interruptions', 'answer', id, '--approve')
-    assert.deepEqual([answered.code, /answered {2}approval pay/.test(answered.out)], [0, true], answered.err)
+    assert.deepEqual([answered.code, /approved {2}approval pay/.test(answered.out)], [0, true], answered.err)
     const again = await run('r.db', 'interruptions', 'answer', id, '--deny')
     assert.deepEqual([again.code, /ALREADY_ANSWERED/.test(again.err)], [1, true])
   })

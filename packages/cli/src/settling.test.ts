@@ -28,13 +28,25 @@ describe('while a question stands at the terminal', () => {
   test('an answer that is given elsewhere takes it away, and the run is followed on', async () => {
     const { code, screen } = await sitting(asking('pay'), [answerFirst])
     assert.equal(code, 0, screen)
-    assert.match(screen, /wants to call pay.*Answered elsewhere, by \S+.*It came to: paid 5/s)
+    assert.match(screen, /wants to call pay.*Approved elsewhere, by \S+.*It came to: paid 5/s)
   })
+
+  const elsewhere = [
+    ['pay', { decision: 'denied' }, 'Denied'],
+    ['demand', { resolution: {} }, 'Resolved'],
+    ['demand', { decision: 'declined' }, 'Declined'],
+  ] as const
+  for (const [prompt, answer, word] of elsewhere)
+    test(`it says how it was answered elsewhere: ${prompt}, ${word.toLowerCase()}`, async () => {
+      const settle = async () => client.interruptions.answer((await openOnes())[0]?.id ?? '', { answer })
+      const { screen } = await sitting(asking(prompt), [settle])
+      assert.match(screen, new RegExp(`${word} elsewhere, by \\S+.*It came to: `, 's'))
+    })
 
   test('the next question is asked then', async () => {
     const { code, screen } = await sitting(asking('pay twice'), [answerFirst, 'n'])
     assert.equal(code, 0, screen)
-    assert.match(screen, /amount {2}3.*Answered elsewhere.*amount {2}4.*It came to: paid 3/s)
+    assert.match(screen, /amount {2}3.*Approved elsewhere.*amount {2}4.*It came to: paid 3/s)
     assert.deepEqual(await openOnes(), [])
   })
 

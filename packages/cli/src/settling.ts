@@ -1,7 +1,8 @@
 /** What a run waits for, asked at the terminal one after the other; an answer that comes from elsewhere ends the question. */
 import type { Client } from '@witan/client'
-import type { Event, EventOf, Interruption, RunResult } from '@witan/protocol'
+import type { Event, EventOf, Interruption, InterruptionKind, RunResult } from '@witan/protocol'
 import { isWitanError } from '@witan/protocol'
+import { verdictOf } from '@witan/protocol/condition'
 import { askFor } from './answering.ts'
 import { conditionOf } from './approval-condition.ts'
 import { canAsk } from './confirming.ts'
@@ -104,9 +105,11 @@ interface Watched {
 function watchSettled({ connection, chat }: Stage, { result, lastSeq }: Reached): Watched {
   const stop = new AbortController()
   const questions = new Map(result.interruptions.map(({ id }) => [id, new AbortController()] as const))
+  const kinds = new Map(result.interruptions.map(({ id, kind }) => [id, kind] as const))
   const take = (event: Event) => {
     const { type, kind, callId } = event
-    if (type === 'resolved') questions.get(event.content.id)?.abort(phraseOf(event.content))
+    if (type === 'resolved')
+      questions.get(event.content.id)?.abort(phraseOf(event.content, kinds.get(event.content.id)))
     const isOver = kind === 'agent' && callId === result.runId && (type === 'end' || type === 'error')
     if (isOver) for (const question of questions.values()) question.abort('The run has ended.')
   }
@@ -119,9 +122,11 @@ function watchSettled({ connection, chat }: Stage, { result, lastSeq }: Reached)
   return { of: (id) => questions.get(id)?.signal ?? stop.signal, close: () => stop.abort() }
 }
 
-function phraseOf({ state, by }: EventOf<'resolved'>['content']): string {
+function phraseOf({ state, by, answer }: EventOf<'resolved'>['content'], kind: InterruptionKind = 'question'): string {
   if (state !== 'answered') return `It is ${state}.`
-  return by === null ? 'Answered elsewhere.' : `Answered elsewhere, by ${by}.`
+  const word = verdictOf(kind, answer)
+  const how = `${word.charAt(0).toUpperCase()}${word.slice(1)} elsewhere`
+  return by === null ? `${how}.` : `${how}, by ${by}.`
 }
 
 async function followInto(view: RunView, events: ReturnType<Client['events']>): Promise<number> {

@@ -34,7 +34,7 @@ export interface Asked {
   /** When it was settled, and by which principal; null while it is open, and if it was never answered. */
   readonly settledAt: string | null
   readonly by: string | null
-  /** The answer; null for an action, and in events of earlier versions. */
+  /** The answer; of a condition only whether it was declined; null for an action, and in events of earlier versions. */
   readonly answer: unknown
 }
 

@@ -1,4 +1,22 @@
-/** A remote agent's condition in the parts that people read: what it asks for, in which words, and where it leads. */
+/** What people read of a condition: what it asks for, in which words, and where it leads; and how they decided on it, as on a call. */
+import type { InterruptionKind } from './interruption.ts'
+
+/** How people decide, by the kind of what they were asked. */
+const decisions: Readonly<Partial<Record<InterruptionKind, readonly Verdict[]>>> = {
+  approval: ['approved', 'denied'],
+  policy: ['resolved', 'declined'],
+}
+
+/** How something that was asked was settled by a person. */
+export type Verdict = 'approved' | 'denied' | 'resolved' | 'declined' | 'answered'
+
+/** Reads it from the `answer` of a `resolved` event, or from an answer that is given. `answered` where it says no more than that. */
+export function verdictOf(kind: InterruptionKind, answer: unknown): Verdict {
+  const { decision, resolution } =
+    ((typeof answer === 'object' ? answer : null) as { decision?: unknown; resolution?: unknown }) ?? {}
+  const decided = kind === 'policy' && resolution !== undefined ? 'resolved' : decision
+  return decisions[kind]?.find((one) => one === decided) ?? 'answered'
+}
 
 /** `rest` holds every field that is none of the others, as it came. */
 export interface Condition {

@@ -1,4 +1,5 @@
 /** The one table of which reader sees what of an entry. The types of events are derived from it. */
+import { verdictOf } from './condition.ts'
 import { artifactOf, type ShownPlace } from './artifact.ts'
 import { callerOf, type OutsideCaller } from './caller.ts'
 import type { AgentStartBody, EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
@@ -51,11 +52,12 @@ function asked<const Prompt extends readonly string[]>(...prompt: Prompt) {
 const inWords: readonly unknown[] = ['approval', 'question', 'message'] satisfies InterruptionKind[]
 
 /**
- * What a person decided or said. A client's response to an action is shown at the end of its call; a remote's condition is
- * not shown.
+ * What a person decided or said. A client's response to an action is shown at the end of its call; of a condition only
+ * whether it was declined: what resolves it may be a receipt.
  */
 function shownAnswer({ kind, answer }: ResolvedBody): { readonly answer?: unknown } {
   const isGiven = typeof answer === 'object' && answer !== null && 'value' in answer
+  if (kind === 'policy' && isGiven) return { answer: { decision: verdictOf(kind, answer.value) } }
   return inWords.includes(kind) && isGiven ? { answer: answer.value } : {}
 }
 

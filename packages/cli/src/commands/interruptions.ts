@@ -2,6 +2,7 @@
 import type { InterruptionAnswer, Client } from '@witan/client'
 import { interruptionStates } from '@witan/protocol/schemas'
 import type { Interruption, InterruptionState, Question } from '@witan/protocol'
+import { verdictOf } from '@witan/protocol/condition'
 import { type Choice, questionChoice, textOrJson } from '../answer-words.ts'
 import { askFor } from '../answering.ts'
 import { conditionOf } from '../approval-condition.ts'
@@ -111,9 +112,14 @@ async function answer(connection: Connection, given: Given, terminal: Terminal):
   }
   const told = await client.interruptions.answer(id, body)
   if (given.has('json')) printJson(terminal, told)
-  else print(terminal, `${told.state}  ${told.kind} ${told.path}`)
+  else print(terminal, `${wordOf(told, body)}  ${told.kind} ${told.path}`)
   sayWhere(connection, 'Its run goes on', terminal)
   return exitCodes.done
+}
+
+/** How it was answered: the same answer may be given again, so the body is what was taken. */
+function wordOf({ state, kind }: Interruption, body: InterruptionAnswer): string {
+  return state === 'answered' && 'answer' in body ? verdictOf(kind, body.answer) : state
 }
 
 /** Looks among the open ones, then among the answered ones: the same answer may be given again. If it is in neither list, the server says why. */

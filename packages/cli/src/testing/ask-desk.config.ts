@@ -18,6 +18,7 @@ const asker = scriptedModel(
   (request, turn) => {
     const said = lastUserMessage(request)
     if (turn > 0) return `It came to: ${toolResults(request)[0]}`
+    if (said.includes('demand')) return call('charge', {})
     if (said.includes('spend')) return call('spend', { amount: 700 })
     if (said.includes('twice')) return { toolCalls: [3, 4].map((amount) => ({ name: 'pay', arguments: { amount } })) }
     if (said.includes('pay'))
@@ -52,6 +53,17 @@ const spend = defineTool({
   execute: () => 'spent',
 })
 
+const charge = defineTool({
+  name: 'charge',
+  description: 'Charges.',
+  parameters: anyArguments,
+  jsonSchema: { type: 'object', properties: {} },
+  execute: async (_, { demand }) => {
+    await demand({ kind: 'payment_required', message: 'It costs one euro.' })
+    return 'charged'
+  },
+})
+
 /** On a store in memory; with a file in `WITAN_STORE_URL` it outlives its process. */
 export default {
   store: { url: 'memory:' },
@@ -62,7 +74,7 @@ export default {
       id: 'asker',
       model: asker,
       instructions: 'Ask.',
-      tools: [pay, spend],
+      tools: [pay, spend, charge],
       approvals: ['pay', { tool: 'spend', when: { properties: { amount: { minimum: 500 } }, required: ['amount'] } }],
       questions: true,
       users: [{ id: 'anna', name: 'Anna' }],

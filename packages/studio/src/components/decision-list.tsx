@@ -1,15 +1,17 @@
 /** What people decided, so that it stays to be read: who, what, when, and what they changed. */
 import { cellText } from '../state/rows.ts'
-import type { ChangedArgument, Decision, Verdict } from '../state/decisions.ts'
+import type { ChangedArgument, Decision, Outcome } from '../state/decisions.ts'
 import { formatElapsed, formatMoment } from '../state/format.ts'
 import { useAgentName } from '../state/queries.ts'
 import type { CallState } from '@witan/client'
 import { StateMark } from './state-mark.tsx'
 
-const marks: Readonly<Record<Verdict, CallState>> = {
+const marks: Readonly<Record<Outcome, CallState>> = {
   approved: 'completed',
   answered: 'completed',
   denied: 'failed',
+  resolved: 'completed',
+  declined: 'failed',
   expired: 'cancelled',
   cancelled: 'cancelled',
 }
@@ -67,8 +69,7 @@ function wordsOf({ verdict, asks, by, changes }: Decision): string {
   if (verdict === 'cancelled') return 'needs no answer any more'
   const whose = by === null ? '' : ' by '
   if (verdict === 'approved') return `was approved${changes.length > 0 ? ' with a change' : ''}${whose}`
-  if (verdict === 'denied') return `was denied${whose}`
-  return `${asks ? 'asked, and was answered' : 'was answered'}${whose}`
+  return `${asks ? 'asked, and was' : 'was'} ${verdict}${whose}`
 }
 
 function Change({ change: { name, before, after } }: { readonly change: ChangedArgument }) {

@@ -113,6 +113,25 @@ test('a denial has its reason; what lapsed or was cancelled has nobody; an older
   assert.deepEqual(verdicts(), [], 'what is open is no decision')
 })
 
+test('a condition says whether it was declined, and an older log only that it was answered', () => {
+  const policy = { id: 'i a.t', path: 'shop', agent: '@shop@b.test', callId: 'a.t', issuer: '@shop@b.test', policy: {} }
+  const verdicts = [
+    { decision: 'resolved' },
+    { decision: 'declined' },
+    undefined,
+    'declined',
+    { decision: 'denied' },
+  ].map((answer) =>
+    decisionsIn(viewOf(root, [1, 'policy_required', 'a.t', policy], resolved(2, 'a.t', answer)), 'a').map(
+      ({ verdict, about, said, changes }) => [verdict, about, ...said, ...changes],
+    ),
+  )
+  assert.deepEqual(
+    verdicts.map(([first]) => first),
+    ['resolved', 'declined', 'answered', 'answered', 'answered'].map((verdict) => [verdict, '@shop@b.test']),
+  )
+})
+
 test('a function that asks while it runs has its own answers, whatever it then gives', () => {
   const denied = { decision: 'denied', reason: 'too dear' }
   const view = viewOf(root, starts(1, 'a.t', {}), approval(2, 'a.t', {}), resolved(3, 'a.t', denied), ends(4, 'a.t'))

@@ -1,11 +1,12 @@
 /** What people decided: who answered what, when, and with which change. */
 import type { Question } from '@witan/protocol'
+import { type Verdict, verdictOf } from '@witan/protocol/condition'
 import { isRecord, textOf, textsOf } from './content.ts'
 import type { Asked, CallView, ConversationView } from '@witan/client'
 import { cellText } from './rows.ts'
 
 /** What came of something that was asked. `answered` also where it is not known yet how. */
-export type Verdict = 'approved' | 'denied' | 'answered' | 'expired' | 'cancelled'
+export type Outcome = Verdict | 'expired' | 'cancelled'
 
 /** An argument that a person changed before the call. */
 export interface ChangedArgument {
@@ -27,7 +28,7 @@ export interface Decision {
   /** The tool that was approved or answered for, or the agent that asked. */
   readonly about: string
   readonly asks: boolean
-  readonly verdict: Verdict
+  readonly verdict: Outcome
   /** The principal; null if it was never answered. */
   readonly by: string | null
   readonly at: string | null
@@ -58,7 +59,7 @@ export function decisionsIn(view: ConversationView, runId: string): Decision[] {
 
 function decision(asked: Asked, call: CallView): Decision {
   const { interruption, askedAt, settledAt, by, answer } = asked
-  const verdict = verdictOf(asked)
+  const verdict = outcomeOf(asked)
   return {
     id: interruption.id,
     callId: call.callId,
@@ -80,10 +81,9 @@ function aboutOf({ interruption }: Asked): string {
   return interruption.kind === 'policy' ? interruption.issuer : interruption.agent
 }
 
-function verdictOf({ interruption, state, answer }: Asked): Verdict {
+function outcomeOf({ interruption, state, answer }: Asked): Outcome {
   if (state !== 'answered') return state === 'expired' ? 'expired' : 'cancelled'
-  const decided = interruption.kind === 'approval' && isRecord(answer) ? answer.decision : null
-  return decided === 'approved' || decided === 'denied' ? decided : 'answered'
+  return verdictOf(interruption.kind, answer)
 }
 
 function changesOf({ interruption, answer }: Asked): ChangedArgument[] {
