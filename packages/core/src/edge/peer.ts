@@ -120,7 +120,7 @@ function sentMessage(
     const facts = { protocol: protocol.name, message: name, state }
     return {
       ...failed('PROTOCOL_VIOLATION', detail),
-      notice: { code: 'PROTOCOL_VIOLATION', detail: `\`${caller.agent.id}\`: ${detail}.`, ...facts },
+      notices: [{ code: 'PROTOCOL_VIOLATION', detail: `\`${caller.agent.id}\`: ${detail}.`, ...facts }],
     }
   }
   const isNew = known === undefined || (known.standing !== null && move.begins)

@@ -160,10 +160,12 @@ function outcomeOf(name: unknown, reach: Reach): Outcome {
   const { id, disableTransfer } = caller.agent
   const ignored = disableTransfer
     ? {
-        notice: {
-          code: 'TRANSFER_IGNORED',
-          detail: `\`${id}\` asked for a transfer, which its definition switches off.`,
-        } as const,
+        notices: [
+          {
+            code: 'TRANSFER_IGNORED',
+            detail: `\`${id}\` asked for a transfer, which its definition switches off.`,
+          } as const,
+        ],
       }
     : {}
   const refused = (why: string) => ({ ...refusedTransfer(why), ...ignored })

@@ -26,8 +26,9 @@ export function createRemoteCaller(given: Given, report: (error: unknown) => voi
       if (!found.ok) return failed(found.code, found.detail)
       const outcome = await talk(services, of, found.endpoint)
       const { notice } = found
-      if (notice === null || outcome.kind === 'pending' || outcome.notice !== undefined) return outcome
-      return isFirst(`${of.body.run} ${remoteOf(edge)}`) ? { ...outcome, notice } : outcome
+      if (notice === null || outcome.kind === 'pending') return outcome
+      const isNew = isFirst(`${of.body.run} ${remoteOf(edge)}`)
+      return isNew ? { ...outcome, notices: [notice, ...(outcome.notices ?? [])] } : outcome
     },
   }
 }

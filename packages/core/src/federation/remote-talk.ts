@@ -20,7 +20,7 @@ export async function talk(services: RemoteServices, of: RemoteCall, endpoint: R
   if (outcome.kind === 'pending') return outcome
   if (outcome.failure !== null) await count(call, true)
   const notice = droppedNotice(call.remote, call.task.dropped)
-  return notice === null ? outcome : { ...outcome, notice }
+  return notice === null ? outcome : { ...outcome, notices: [notice] }
 }
 
 async function outcomeOf(call: OpenCall): Promise<RemoteOutcome> {

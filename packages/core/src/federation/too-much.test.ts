@@ -98,7 +98,7 @@ test('[D20] a hundred files of a task are stored, and that there were more is na
     { save },
   )
   assert.equal(saved, 100)
-  assert.match((outcome.kind === 'result' && outcome.notice?.detail) || '', /part\.raw/)
+  assert.match((outcome.kind === 'result' && outcome.notices?.[0]?.detail) || '', /part\.raw/)
 })
 
 test('a file that our store cannot take breaks the call, and one that is unfit is left out', async () => {
@@ -107,5 +107,5 @@ test('a file that our store cannot take breaks the call, and one that is unfit i
   await assert.rejects(play(fetch(), { save: away }), /the store is away/)
   const unfit = async () => Promise.reject(new WitanError('BODY_INVALID', 'no name'))
   const { outcome } = await play(fetch(), { save: unfit })
-  assert.match((outcome.kind === 'result' && outcome.notice?.detail) || '', /part\.raw/)
+  assert.match((outcome.kind === 'result' && outcome.notices?.[0]?.detail) || '', /part\.raw/)
 })

@@ -139,16 +139,24 @@ function giveRefused(engine: Engine, job: Job, { place: { call } }: Notice): boo
   return end?.place.parentCall === call && isNotMade(end) && toolOf(engine, job, end) === 'over'
 }
 
-/** What a call on another server says in a notice stands before how it ended. */
-function giveNoticed(engine: Engine, job: Job, { place: { call }, body }: Notice): boolean {
-  const [, end] = aheadOfJob(engine.followed, job.identity.id)
+/** What a call on another server says in notices stands before how it ended. */
+function giveNoticed(engine: Engine, job: Job, { place: { call } }: Notice): boolean {
+  const notices: Notice['body'][] = []
+  let end: Entry | undefined
+  for (const entry of aheadOfJob(engine.followed, job.identity.id)) {
+    if (entry.type === 'notice' && entry.place.call === call) notices.push(entry.body)
+    else {
+      end = entry
+      break
+    }
+  }
   if (end === undefined) return false
   if (end.place.call !== call || (end.type !== 'checkpoint' && (end.type !== 'error' || end.kind !== 'agent')))
     return false
   const run = toolOf(engine, job, end)
   const outcome = toolOutcome(engine.followed, end)
   if (run === null || run === 'over' || outcome?.kind !== 'result') return run === 'over'
-  return over(engine, run, { ...outcome, notice: body })
+  return over(engine, run, { ...outcome, notices })
 }
 
 /** The tool of an entry, which begins where the log has the first that comes of it. Null if there is none; `over` if it could not run. */

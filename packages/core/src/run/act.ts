@@ -158,8 +158,8 @@ function unansweredBy(outcome: ToolOutcome | null, signal: AbortSignal): NoReply
 function settleCall(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void {
   if (!isBody(toolCall)) return recordOutcome(toolCall, job, outcome)
   const { owner } = toolCall
-  const { failure, answered, notice } = outcome
-  if (notice !== undefined) record(job, owner.place, { type: 'notice', kind: null, body: notice })
+  const { failure, answered, notices = [] } = outcome
+  for (const body of notices) record(job, owner.place, { type: 'notice', kind: null, body })
   if (failure !== null) failCall(owner, job, { ...failure, hint: 'Ask whoever runs that agent, or call another one.' })
   else {
     const body = answered === undefined ? ({ met: true } as const) : { answered }

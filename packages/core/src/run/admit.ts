@@ -186,8 +186,7 @@ function recordStart(
 export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void {
   const place = toolCall.place as CallPlace
   for (const spent of outcome.spent ?? []) recordSpent(toolCall, job, spent)
-  const { notice } = outcome
-  if (notice !== undefined) record(job, toolCall.owner.place, { type: 'notice', kind: null, body: notice })
+  for (const body of outcome.notices ?? []) record(job, toolCall.owner.place, { type: 'notice', kind: null, body })
   const ends = toolCall.owner.endedToolMode ? undefined : outcome.endsToolMode
   if (ends !== undefined) record(job, toolCall.owner.place, { type: 'notice', kind: null, body: ends })
   if (outcome.failure === null)

@@ -20,8 +20,8 @@ export interface ResultOutcome {
   readonly spent?: readonly ModelSpending[]
   /** Names of bound values that it used besides those of its start. */
   readonly usedBound?: readonly string[]
-  /** Recorded at the call of the agent that made the tool call. */
-  readonly notice?: NoticeBody
+  /** Recorded at the call of the agent that made the tool call, in this order. */
+  readonly notices?: readonly NoticeBody[]
   /** Set if it handed over: the agent that gets control. */
   readonly handsTo?: string
   /** Set if it ends the call that made it, and everything up to the nearest loop [C26]. */
