@@ -194,3 +194,38 @@ test('properties are checked in one place, which knows their seeds', () => {
     assert.match(check({ 'packages/core/src/run/a.test.ts': text }).join(), /checks a property by itself/)
   assert.deepEqual(check({ 'packages/core/src/run/a.test.ts': 'await holds(context, property, 9)\n' }), [])
 })
+
+test('connections begin where a table says so, with who names the address, and follow no redirect', () => {
+  const begins: Readonly<Record<string, string>> = {
+    'a global': 'export default await fetch(at)\n',
+    'a global by its name': 'const get = globalThis.fetch\n',
+    'a global in place of one that is handed in': 'const way = { fetch: options.fetch ?? fetch }\n',
+    'a module': "import { request } from 'node:https'\n",
+    'a module beside a type of it': "import {\n  type Server,\n  get as read,\n} from 'node:http'\n",
+    'a whole module': "import * as net from 'node:net'\n",
+    'a module without its scheme': "import tls from 'tls'\n",
+    'a module that is imported later': "const { Pool } = await import('pg')\n",
+    'a package': "import { request } from 'undici'\n",
+    'a socket': 'const socket = new WebSocket(at)\n',
+    'keys that are fetched': "import { createRemoteJWKSet } from 'jose'\nconst keys = createRemoteJWKSet(at)\n",
+  }
+  const found = (path: string, text: string) => check({ [path]: text }).filter((one) => /connection|redirect/.test(one))
+  for (const [what, text] of Object.entries(begins)) {
+    for (const path of ['packages/core/src/edge/remote.ts', 'packages/server/src/a.ts', 'packages/cli/src/a.ts'])
+      assert.match(found(path, text).join(), /^\S+ .* may begin a connection$/, what)
+    assert.deepEqual(found('packages/core/src/edge/remote.test.ts', text), [], what)
+  }
+  const none: Readonly<Record<string, string>> = {
+    'one that is handed in': 'async function read({ fetch }: Way) {\n  await fetch(at)\n}\n',
+    'the method of something': 'await services.fetch(at)\n',
+    'a word': "const say = 'fetch(at)' // fetch(at)\n",
+    'a server': "import { createServer, type Server } from 'node:http'\nimport { isIP } from 'node:net'\n",
+    'a type': "import type { Pool } from 'pg'\n",
+  }
+  for (const [what, text] of Object.entries(none))
+    assert.deepEqual(found('packages/core/src/edge/a.ts', text), [], what)
+  const keys = 'packages/server/src/issuer-keys.ts'
+  assert.match(found(keys, 'await fetch(url, { signal })\n').join(), /follows redirects/)
+  assert.deepEqual(found(keys, "await fetch(url, { redirect: 'error' })\n"), [])
+  assert.match(found(keys, 'const a = 1\n').join(), /begins none|beginning connections/)
+})

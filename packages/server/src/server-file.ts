@@ -28,7 +28,8 @@ export async function findServer(storePath: string): Promise<RunningServer | nul
   try {
     const said: unknown = JSON.parse(await readFile(`${storePath}.server.json`, 'utf8'))
     if (typeof said !== 'object' || said === null || !('url' in said) || typeof said.url !== 'string') return null
-    const answer = await fetch(`${said.url}/healthz`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS)
+    const answer = await fetch(`${said.url}/healthz`, { signal, redirect: 'manual' })
     await answer.body?.cancel()
     if (!answer.ok) return null
     const tokenFile = 'tokenFile' in said && typeof said.tokenFile === 'string' ? said.tokenFile : null
