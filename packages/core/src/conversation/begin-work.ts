@@ -1,8 +1,13 @@
-/** Begins the work of a call: what its agent demands comes first, as the body of the call until all of it is met; then its initial queries [C21]. */
-import { type Demand, demandsOf, demandsTool } from '../tool/demand.ts'
-import { beginBody, endBody } from './body.ts'
+/**
+ * Begins the work of a call: what its agent demands comes first, as the body of the call until all of it is met; then its initial queries [C21].
+ * What is demanded for the whole conversation is asked by one call at a time, and its answer counts for all that wait for it.
+ */
+import type { CallPlace, ResolvedBody } from '@witan/protocol/entries'
+import { type Demand, demandsOf, demandsTool, isAskedFor } from '../tool/demand.ts'
+import { policyAnswer } from '../tool/policy.ts'
+import { beginBody, endBody, isBody } from './body.ts'
 import { readInbox, replyOf } from './inbox.ts'
-import type { AgentCall, ConversationState, LiveJob } from './state.ts'
+import { type AgentCall, type ConversationState, liveJob, type LiveJob, type ToolCall } from './state.ts'
 import { beginStep } from './step.ts'
 
 /** Begins with what is demanded and not met yet. Of a hidden run, which nobody asked for, nothing is. */
@@ -10,15 +15,88 @@ export function beginWork(state: ConversationState, call: AgentCall, isHidden = 
   const all = isHidden ? [] : demandsOf(call.agent)
   if (all.length === 0) return beginInitial(call)
   const demands = all.flatMap((demand, index) => (isMet(state, call, demand) ? [] : [index]))
-  if (demands.length > 0) beginBody(state, call, { name: demandsTool, args: { demands } })
-  else beginInitial(call)
+  if (demands.length === 0) return beginInitial(call)
+  const body = beginBody(state, call, { name: demandsTool, args: { demands } })
+  const run = liveJob(state, call.job)
+  if (run === null) return
+  body.answers = run.told.get(call.place.call) ?? body.answers
+  if (body.answers.length === 0 && isAskedElsewhere(state, run, body)) body.state = 'waiting'
 }
 
 /** Folds that all of it is met. */
-export function foldMet(state: ConversationState, run: LiveJob, call: AgentCall): void {
+export function foldMet(run: LiveJob, call: AgentCall): void {
   endBody(run, call)
-  for (const demand of demandsOf(call.agent)) if (demand.per === 'conversation') state.met.add(nameOf(call, demand))
   beginInitial(call)
+}
+
+/** Folds the answer to something that a call demands for the whole conversation: it is told to the calls of its run that would ask the same. */
+export function foldDemandAnswer(
+  state: ConversationState,
+  run: LiveJob | null,
+  { place, body }: { readonly place: CallPlace; readonly body: ResolvedBody },
+): void {
+  const toolCall = run?.toolCalls.get(place.call)
+  const given = toolCall?.answers.at(-1)
+  if (run === null || toolCall === undefined || !isDemanding(toolCall)) return
+  if (given?.kind !== 'interruption' || given.asked.id !== body.id) return
+  const { owner } = toolCall
+  const demand = commonDemands(toolCall).find((one) => isAskedFor(given.asked, one))
+  if (demand === undefined) return
+  const hasResolution = 'resolution' in policyAnswer(given.answer)
+  if (hasResolution) state.met.add(nameOf(owner, demand))
+  for (const call of run.calls.values()) {
+    if (call === owner || call.agent.id !== owner.agent.id) continue
+    const waiting = call.toolCalls.find(waitsForAnother)
+    if (waiting !== undefined) {
+      waiting.answers = [...waiting.answers, given]
+      if (!hasResolution || !isAskedElsewhere(state, run, waiting)) waiting.state = 'answered'
+    } else if (!hasResolution && !call.active) {
+      // It stands in line for its document, and would ask the same again.
+      run.told.set(call.place.call, [...(run.told.get(call.place.call) ?? []), given])
+    }
+  }
+}
+
+/** Lets those go on that waited for the demand of a call which is over: one of them asks itself. */
+export function endDemands(state: ConversationState, run: LiveJob, call: AgentCall): void {
+  if (!call.toolCalls.some(isDemanding)) return endBody(run, call)
+  endBody(run, call)
+  for (const toolCall of run.toolCalls.values())
+    if (waitsForAnother(toolCall) && !isAskedElsewhere(state, run, toolCall)) toolCall.state = 'started'
+}
+
+/** Whether a tool call is the body of a call whose agent demands something. */
+function isDemanding(toolCall: ToolCall): boolean {
+  return toolCall.name === demandsTool && isBody(toolCall)
+}
+
+/** Whether it waits for what another call has asked. */
+function waitsForAnother(toolCall: ToolCall): boolean {
+  return toolCall.state === 'waiting' && toolCall.interruptions.length === 0 && isDemanding(toolCall)
+}
+
+/** What a call demands for the whole conversation. */
+function commonDemands({ requested, owner }: ToolCall): readonly Demand[] {
+  const { demands: indexes } = JSON.parse(requested.arguments) as { readonly demands: readonly number[] }
+  return demandsOf(owner.agent).filter((demand, index) => demand.per === 'conversation' && indexes.includes(index))
+}
+
+/** Whether another call of the run asks, or is about to ask, something that this one demands too and has no answer to. */
+function isAskedElsewhere(state: ConversationState, run: LiveJob, body: ToolCall): boolean {
+  const wanted = new Set(openNames(state, body))
+  if (wanted.size === 0) return false
+  for (const other of run.toolCalls.values())
+    if (other !== body && isDemanding(other) && !waitsForAnother(other))
+      if (openNames(state, other).some((name) => wanted.has(name))) return true
+  return false
+}
+
+function openNames({ met }: ConversationState, body: ToolCall): readonly string[] {
+  const { owner, answers } = body
+  const isAnswered = (demand: Demand) =>
+    answers.some((one) => one.kind === 'interruption' && isAskedFor(one.asked, demand))
+  const names = commonDemands(body).flatMap((demand) => (isAnswered(demand) ? [] : [nameOf(owner, demand)]))
+  return names.filter((name) => !met.has(name))
 }
 
 function isMet({ met }: ConversationState, call: AgentCall, demand: Demand): boolean {

@@ -12,7 +12,7 @@ export function beginBody(
   state: ConversationState,
   call: AgentCall,
   { name, args, note }: { readonly name: string; readonly args: object; readonly note?: unknown },
-): void {
+): ToolCall {
   const { call: id } = call.place
   const body = newToolCall({ id, name, arguments: JSON.stringify(args) }, call)
   body.state = 'started'
@@ -20,6 +20,7 @@ export function beginBody(
   body.note = note
   call.toolCalls = [body]
   liveJob(state, call.job)?.toolCalls.set(id, body)
+  return body
 }
 
 /** Forgets the body of a call, if it has one. */

@@ -34,8 +34,7 @@ import { answerText, foldTransfer, gatheredText, allowHandOvers, takeControl } f
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
 import { beginRemote, foldAnswered, foldSpent } from './remote.ts'
-import { endBody } from './body.ts'
-import { beginWork, foldMet } from './begin-work.ts'
+import { beginWork, endDemands, foldDemandAnswer, foldMet } from './begin-work.ts'
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
 import { SparseMap } from './sparse-map.ts'
 import {
@@ -117,7 +116,8 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return foldRequired(run, entry.place, entry.body)
     case 'resolved':
       if (run !== null && entry.body.evidence !== undefined) run.principal = renewed(run.principal, entry.body.evidence)
-      return foldResolved(run, entry.place, entry.body)
+      foldResolved(run, entry.place, entry.body)
+      return foldDemandAnswer(state, run, entry)
     case 'cancel':
       if (run !== null) run.cancelled = true
       return
@@ -216,7 +216,7 @@ function foldCheckpointOf(
   foldCheckpoint(run, entry)
   const call = run?.calls.get(place.call)
   if (run === null || call === undefined) return
-  if (body.met === true) foldMet(state, run, call)
+  if (body.met === true) foldMet(run, call)
   if (call.remote === null) return
   if (body.note !== undefined) call.document.remoteNote = body.note
   if (body.spent !== undefined) foldSpent(run, call, body.spent)
@@ -328,7 +328,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   if (run === null || call === undefined) return
   run.calls.delete(place.call)
   holdShare(run, call, -1)
-  endBody(run, call)
+  endDemands(state, run, call)
   if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
   const { calls, inbox } = call.document
   settleOpen(call)

@@ -54,6 +54,7 @@ export function newRun(
     tokens: 0,
     costUsd: 0,
     invocations: new SparseMap(),
+    told: new SparseMap(),
     worked: { ms: 0, epoch: 1, from: root.startedAt, to: root.startedAt },
     loggedStatus: null,
     recovered: 0,

@@ -313,6 +313,8 @@ export interface LiveJob {
   principal: Principal
   /** The revisions that the run pins [C8]. */
   readonly revisions: Readonly<Record<string, number>>
+  /** What was answered to another call and holds for one that has not begun, by its id: it asks that no more. */
+  readonly told: SparseMap<string, readonly CallAnswer[]>
   /** Live agent calls, parents before children. */
   readonly calls: Map<string, AgentCall>
   /** Started and waiting tool calls, by call id. */

@@ -1,5 +1,5 @@
 /** The form of demands: of a function tool before its effect, and of an agent before its work [C21]. */
-import type { AgentData } from '@witan/protocol'
+import type { AgentData, Interruption } from '@witan/protocol'
 import { z } from 'zod'
 import { demandShape, maxJsonDepth } from '@witan/protocol/schemas'
 import { runWithoutPause } from '../identity/pausable.ts'
@@ -64,6 +64,11 @@ export type DemandTerms = Pick<Demand, 'of'>
 /** The demands of an agent. A definition of an earlier version has no such list. */
 export function demandsOf({ demands }: Partial<Pick<AgentData, 'demands'>>): readonly Demand[] {
   return demands ?? []
+}
+
+/** Whether an agent asks this for that demand. */
+export function isAskedFor(asked: Interruption, { kind, message }: Demand): boolean {
+  return asked.kind === 'policy' && asked.policy['kind'] === kind && asked.policy['message'] === message
 }
 
 /** The tool that is the body of a call until all is met. No model, agent or tool can have this name. */

@@ -1,7 +1,6 @@
 /** What an agent demands before its work, as the tool that is the body of its call until all of it is met [C21]. */
-import type { Interruption } from '@witan/protocol'
 import { policyAnswer } from '../policy.ts'
-import { type Demand, demandsOf, demandsTool } from '../demand.ts'
+import { type Demand, demandsOf, demandsTool, isAskedFor } from '../demand.ts'
 import { failed, type Outcome, pendingOn, result } from '../outcome.ts'
 import type { CallAnswer, Caller, RunningTool, ToolSource } from '../tool.ts'
 import type { InterruptionDraft } from '../waiting.ts'
@@ -23,19 +22,18 @@ const tool: RunningTool = Object.freeze({
   invoke: (request, { caller, answers }) => outcomeOf(request.arguments['demands'] as number[], caller, answers),
 } satisfies RunningTool)
 
-/** All are asked at once. Those that are declined, or not met in time, fail the call in words that say nothing of them. */
+/** All are asked at once. Those that are declined, or not met in time, also for another call, fail the call in words that say nothing of them. */
 function outcomeOf(indexes: readonly number[], { agent }: Caller, answers: readonly CallAnswer[]): Outcome {
   const demands = indexes.flatMap((index) => demandsOf(agent)[index] ?? [])
   const met = demands.map((demand) => answerTo(demand, answers))
-  const open = demands.filter((_, index) => met[index] === null)
-  if (open.length > 0) return pendingOn(...open.map((demand) => draftOf(demand, agent.id)))
   for (const answer of met) {
     const given = answer === null ? null : policyAnswer(answer, `A condition of \`${agent.id}\``)
     if (given === null || 'resolution' in given) continue
     const code = given.failure?.code === 'QUESTION_EXPIRED' ? 'QUESTION_EXPIRED' : 'APPROVAL_DENIED'
     return failed(code, given.failure?.detail ?? '')
   }
-  return result(null)
+  const open = demands.filter((_, index) => met[index] === null)
+  return open.length > 0 ? pendingOn(...open.map((demand) => draftOf(demand, agent.id))) : result(null)
 }
 
 function draftOf({ kind, message, of }: Demand, issuer: string): InterruptionDraft {
@@ -43,10 +41,6 @@ function draftOf({ kind, message, of }: Demand, issuer: string): InterruptionDra
 }
 
 function answerTo(demand: Demand, answers: readonly CallAnswer[]) {
-  const known = answers.find((one) => one.kind === 'interruption' && isFor(one.asked, demand))
+  const known = answers.find((one) => one.kind === 'interruption' && isAskedFor(one.asked, demand))
   return known?.kind === 'interruption' ? known.answer : null
-}
-
-function isFor(asked: Interruption, { kind, message }: Demand): boolean {
-  return asked.kind === 'policy' && asked.policy['kind'] === kind && asked.policy['message'] === message
 }
