@@ -1,50 +1,13 @@
 /** A synchronous standby that is away while a commit waits for it: a message that it never got is not acknowledged [I1]. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { createRuntime, postgresStore, type Runtime } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 import { isWitanError } from '@witan/protocol'
-import { startServer, type TestServer } from '../postgres/support/server.ts'
-import { asAdmin } from '../postgres/support/stores.ts'
+import { promote, repeat, startPair } from '../postgres/support/pair.ts'
 import { agent, settle } from '../support/stage.ts'
 
 const timeout = 240_000
-
-/** Runs a statement again and again: until it returns a row, or until `over` settles. */
-async function repeat(url: string, sql: string, over?: Promise<unknown>): Promise<void> {
-  const state = { isOver: false }
-  void over?.finally(() => {
-    state.isOver = true
-  })
-  await asAdmin(url, async (client) => {
-    while (!state.isOver) {
-      const { rows } = await client.query(sql)
-      if (over === undefined && rows.length > 0) return
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  })
-}
-
-interface Pair {
-  readonly primary: TestServer
-  readonly standby: TestServer
-}
-
-/** A primary whose commits wait for the one standby that follows it. */
-async function startPair(context: TestContext): Promise<Pair> {
-  const primary = await startServer()
-  context.after(() => primary.stop('immediate'))
-  await primary.stop('fast')
-  const standby = await startServer({ standbyOf: primary })
-  context.after(() => standby.stop('immediate'))
-  await primary.start()
-  await asAdmin(primary.url, async (client) => {
-    await client.query("alter system set synchronous_standby_names = 'standby'")
-    await client.query('select pg_reload_conf()')
-  })
-  await repeat(primary.url, "select from pg_stat_replication where sync_state = 'sync'")
-  return { primary, standby }
-}
 
 /** A runtime that gives up on a store after so long; it is closed by the test, since its server may be gone. */
 async function startRuntime(url: string, unavailableAfterMs: number): Promise<Runtime> {
@@ -86,7 +49,7 @@ for (const [what, sql] of Object.entries(interruptions)) {
     await primary.stop('immediate')
     await Promise.allSettled([runtime.close()])
     await standby.start()
-    await asAdmin(standby.url, (client) => client.query('select pg_promote()'))
+    await promote(standby)
     const after = await startRuntime(standby.url, 10_000)
     const { items } = await after.listConversations()
     await after.close()
@@ -121,7 +84,7 @@ test('[I1] once the standby is back, what was committed meanwhile is acknowledge
   while (!(await isHealthy())) await settle()
   await runtime.close()
   await primary.stop('immediate')
-  await asAdmin(standby.url, (client) => client.query('select pg_promote()'))
+  await promote(standby)
   const after = await startRuntime(standby.url, 10_000)
   const { messages } = await after.getDocument('chats/kept')
   assert.equal(messages.filter(({ text }) => text === 'Keep this.').length, 1)

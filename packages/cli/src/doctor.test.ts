@@ -9,6 +9,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { loadConfig, startServer } from '@witan/server'
 import { createTestDatabase } from '../../../test/postgres/support/database.ts'
+import { startPair } from '../../../test/postgres/support/pair.ts'
+import { asAdmin } from '../../../test/postgres/support/stores.ts'
 import { witan } from './testing/witan.ts'
 
 interface Finding {
@@ -260,10 +262,33 @@ describe('witan doctor', () => {
     assert.deepEqual([fresh.code, fresh.of('store')[0]?.state], [0, 'good'])
     assert.match(fresh.of('store')[0]?.text ?? '', /answers; schema witan is made at the first start$/)
     assert.deepEqual(await database.execute(`select from pg_namespace where nspname = 'witan'`), [])
-    await database.execute('create schema witan; create table witan.schema_version as select 7 as version')
+    await database.execute(
+      'create schema witan; create table witan.schema_version as select 7 as version, 1 as works_from',
+    )
     assert.match((await examine(path)).of('store')[0]?.text ?? '', /schema witan, version 7$/)
-    for (const url of ['postgres://cny_a:cny_b@127.0.0.1:1/x', 'postgres://cny_a:cny_b@[x'])
+    for (const url of ['postgres://me:cny_b@127.0.0.1:1/x', 'postgres://cny_a:cny_b@[x'])
       await assertWrongStore(path, url)
+  })
+
+  test('a store on PostgreSQL is looked at in the way that a server takes to it: standbys, connections', async (context) => {
+    const { primary, standby } = await startPair(context)
+    const at = (...hosts: { readonly port: number }[]) =>
+      `postgres://postgres@${hosts.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`
+    const path = await place('pair', { store: { url: at(primary) } })
+    const look = async (url: string) => examine(path, { WITAN_STORE_URL: url })
+    const lone = await look(at(standby))
+    assert.deepEqual([lone.code, lone.of('store')[0]?.state], [78, 'bad'])
+    assert.match(lone.of('store')[0]?.text ?? '', /is a standby/)
+    const both = await look(at(standby, primary))
+    assert.deepEqual([both.code, both.of('store')[0]?.state, both.of('standby')[0]?.state], [0, 'good', 'good'])
+    await asAdmin(primary.url, (admin) => admin.query('create role few login createrole connection limit 4'))
+    await asAdmin(primary.url, (admin) => admin.query('grant create on database postgres to few'))
+    const few = (await look(at(primary).replace('postgres@', 'few@'))).of('connections of the store')[0]
+    assert.equal(few?.state, 'warning')
+    assert.match(few?.text ?? '', /4 more connections; each process takes up to 11/)
+    await standby.stop('fast')
+    const alone = await look(at(standby, primary))
+    assert.deepEqual([alone.code, alone.of('store')[0]?.state, alone.of('standby')[0]?.state], [1, 'good', 'bad'])
   })
 
   async function assertWrongStore(path: string, url: string): Promise<void> {

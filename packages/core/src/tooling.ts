@@ -18,6 +18,8 @@ export { listKeys } from './store/keys.ts'
 
 // stores that are not open
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
+export { inspectStoreServer, type StoreServerReport } from './store/drivers/postgres-inspect.ts'
+export { readAddress as readServerAddress } from './store/drivers/postgres/url.ts'
 
 // JSON and texts that may be long, without a long turn
 export { jsonLength } from './identity/json-length.ts'

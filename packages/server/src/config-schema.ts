@@ -103,6 +103,11 @@ export const configSchema = z.strictObject({
         .regex(/^[a-z_][a-z0-9_]{0,39}$/)
         .optional(),
       poolSize: z.number().int().min(2).max(1000).optional(),
+      /** Of PostgreSQL behind a pooler of transactions: an address that leads to the server itself. */
+      listenUrl: z
+        .string()
+        .regex(/^postgres(ql)?:\/\//)
+        .optional(),
       /** Of memory: how many idle conversations are kept, 1000 by default, and for how long in ms, by default a day. */
       maxResting: z.union([z.number().int().min(1), unlimited]).optional(),
       maxRestingMs: z.union([z.number().int().min(1), unlimited]).optional(),

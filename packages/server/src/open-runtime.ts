@@ -90,13 +90,21 @@ function federationOptions({
   return { maxHops, resolve, trust, issuers, budgets }
 }
 
+/** Where a store on PostgreSQL is, for `postgresStore` and whoever looks at its server. */
+export function serverOf({ store }: Pick<Config, 'store'>): Parameters<typeof postgresStore>[0] {
+  const { url, schema, poolSize, listenUrl } = store
+  return {
+    url,
+    ...(schema === undefined ? {} : { schema }),
+    ...(poolSize === undefined ? {} : { poolSize }),
+    ...(listenUrl === undefined ? {} : { listenUrl }),
+  }
+}
+
 /** The store of a configuration, not opened yet. */
 export function storeOf(config: Pick<Config, 'store'>): Store {
-  const { url, synchronous, schema, poolSize, maxResting, maxRestingMs } = config.store
-  if (isPostgres(url)) {
-    const given = { ...(schema === undefined ? {} : { schema }), ...(poolSize === undefined ? {} : { poolSize }) }
-    return postgresStore({ url, ...given })
-  }
+  const { url, synchronous, maxResting, maxRestingMs } = config.store
+  if (isPostgres(url)) return postgresStore(serverOf(config))
   const file = storeFile(config)
   if (file !== null) return sqliteStore({ file, ...(synchronous === undefined ? {} : { synchronous }) })
   return memoryStore({

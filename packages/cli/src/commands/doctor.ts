@@ -64,7 +64,7 @@ async function lookAt(config: Config): Promise<DoctorFinding[]> {
   ])
   const found = [lookAtConfiguration(config), lookAtAccess(config), server]
   if (config.store.url !== 'memory:' && report === null) {
-    found.push(await lookAtStoreServer(config.store))
+    found.push(...(await lookAtStoreServer(config)))
   } else if (file === null || report === null) {
     const fix = 'Set store.url to a file if it shall last: file:./.witan/witan.db.'
     found.push(warning('store', 'It is in memory: everything is gone when the process ends.', fix))

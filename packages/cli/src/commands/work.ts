@@ -1,4 +1,5 @@
 /** `witan work`: a worker without HTTP beside the servers of a PostgreSQL store, until a signal stops it. */
+import { readServerAddress } from '@witan/core/tooling'
 import { type Config, startWorker, type WorkNote } from '@witan/server'
 import type { Command } from '../command.ts'
 import { configOption } from '../command.ts'
@@ -44,8 +45,8 @@ function refuseOwnStore({ store }: Config): void {
 
 /** Where it works, without user and password. */
 function placeOf({ store }: Config): string {
-  const { host, pathname } = new URL(store.url)
-  return `postgres://${host}${pathname}, schema ${store.schema ?? 'witan'}`
+  const { shown } = readServerAddress(store.url)
+  return `${shown.replace(/\/\/.*@/, '//')}, schema ${store.schema ?? 'witan'}`
 }
 
 interface Shown {

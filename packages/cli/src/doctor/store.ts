@@ -2,9 +2,8 @@
 import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { createPostgresSource, type QuerySource } from '@witan/core'
-import type { inspectStoreFile } from '@witan/core/tooling'
-import type { Config } from '@witan/server'
+import { type inspectStoreFile, inspectStoreServer, type StoreServerReport } from '@witan/core/tooling'
+import { type Config, serverOf } from '@witan/server'
 import { plural } from '../tree/phrase.ts'
 import { bad, type DoctorFinding, good, refused, warning } from './finding.ts'
 import { size } from './machine.ts'
@@ -17,34 +16,44 @@ export async function lookAtStore(file: string, report: StoreFileReport, isServe
   return [lookAtState(file, report, isServed), ...(await lookAtModes(file))]
 }
 
-/** A store on a PostgreSQL server: whether it answers, and how far its schema is. Nothing is made there. */
-export async function lookAtStoreServer({ url, schema = 'witan' }: Config['store']): Promise<DoctorFinding> {
-  let source: QuerySource
+/** A store on a PostgreSQL server, reached in the way that a server of Witan takes to it. Nothing is made or set there. */
+export async function lookAtStoreServer(config: Config): Promise<DoctorFinding[]> {
+  const { schema = 'witan' } = config.store
+  let report: StoreServerReport
   try {
-    source = createPostgresSource({ url, connectTimeoutMs: 3_000 })
+    report = await inspectStoreServer({ ...serverOf(config), timeouts: { connectMs: 3_000 } })
   } catch (error) {
-    return refused('store', error, 'Correct store.url or WITAN_STORE_URL.')
+    return [refused('store', error, 'Start the server, or correct store.url or WITAN_STORE_URL.')]
   }
-  const { host, pathname } = new URL(url)
-  const shown = `postgres://${host}${pathname}`
-  const read = (sql: string, values: Record<string, string> = {}) =>
-    source.run({ sql, bindings: new Map(Object.entries(values)) }, { signal: new AbortController().signal })
-  try {
-    const found = await read('select to_regclass($table) is not null as "isThere"', {
-      table: `"${schema}".schema_version`,
-    })
-    if (!found.ok) {
-      const fix = 'Start the server, or correct store.url or WITAN_STORE_URL.'
-      return bad('store', `STORE_UNREACHABLE: ${shown}: ${found.detail}`, fix)
-    }
-    if (found.rows[0]?.['isThere'] !== true)
-      return good('store', `${shown} answers; schema ${schema} is made at the first start`)
-    const answer = await read(`select version from "${schema}".schema_version`)
-    const version = answer.ok ? `version ${answer.rows[0]?.['version'] ?? 0}` : 'whose version this user may not read'
-    return good('store', `${shown} answers; schema ${schema}, ${version}`)
-  } finally {
-    await source.close()
-  }
+  const { address, version, connections, standbys } = report
+  const made = version === 0 ? `schema ${schema} is made at the first start` : `schema ${schema}, version ${version}`
+  const found =
+    version === null
+      ? bad(
+          'store',
+          `${address} answers; schema ${schema} is there, and this user may not read its version.`,
+          `Give the user of store.url the roles ${schema}_app and ${schema}_worker.`,
+        )
+      : good('store', `${address} answers; ${made}`)
+  return [found, ...lookAtConnectionsLeft(connections), ...lookAtStandbys(standbys)]
+}
+
+function lookAtConnectionsLeft({ needed, free }: StoreServerReport['connections']): DoctorFinding[] {
+  if (free >= needed) return []
+  const text = `This user may open ${plural(Math.max(0, free), 'more connection')}; each process takes up to ${needed}.`
+  const fix = 'Raise max_connections or the limit of the user or database, or lower store.poolSize.'
+  return [warning('connections of the store', text, fix)]
+}
+
+function lookAtStandbys(standbys: StoreServerReport['standbys']): DoctorFinding[] {
+  if (standbys === null) return []
+  const { needed, following } = standbys
+  if (following >= needed)
+    return [
+      good('standby', `every commit waits for ${plural(needed, 'standby server')}, and ${following} of them follow`),
+    ]
+  const text = `Every commit waits for ${plural(needed, 'standby server')} (synchronous_standby_names), and ${following} of them follow: nothing can be written.`
+  return [bad('standby', text, 'Start the standby, or change synchronous_standby_names on the primary.')]
 }
 
 /** What is waiting in the store. */

@@ -1,16 +1,19 @@
 /** The scaled store: PostgreSQL, shared by any number of processes. */
-import type { Client, ClientConfig, Pool, PoolConfig } from 'pg'
+import type { Client } from 'pg'
 import { WitanError } from '@witan/protocol'
 import { clock } from '../sql/postgres/clock.ts'
+import { keySql } from '../sql/postgres/schema.ts'
 import type { Store } from '../store.ts'
 import { storeGroup } from './postgres/append.ts'
 import { steady } from '../../identity/clock.ts'
-import { PostgresConnection, poolConfig, useParsers } from './postgres/connection.ts'
+import { clientConfig, connect, connectSession, type Pg, useParsers } from './postgres/connect.ts'
+import { PostgresConnection } from './postgres/connection.ts'
 import { artifactMethods } from './postgres/artifacts.ts'
 import { contentMethods } from './postgres/contents.ts'
 import { agentMethods, replyMethods } from './postgres/agents.ts'
 import { listeningConfig } from './postgres/listener.ts'
 import { GroupCommit } from './postgres/group.ts'
+import { sqlState } from './postgres/error.ts'
 import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
@@ -20,15 +23,24 @@ import { createNotifications } from './postgres/notify.ts'
 import { participantMethods } from './postgres/participants.ts'
 import { recordMethods } from './postgres/records.ts'
 import { PostgresSession } from './postgres/session.ts'
+import { setUpSession } from './postgres/session-settings.ts'
 import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
-import { readAddress } from './postgres/url.ts'
+import { wayTo } from './postgres/url.ts'
 import { snapshotMethods } from './postgres/snapshot.ts'
 import { usageMethods } from './postgres/usage.ts'
 
 /** Where the store is kept, as whom, and how long it waits. */
 export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:5432/database`, with options such as `?sslmode=verify-full`. No message ever contains it. */
+  /**
+   * `postgres://user:password@host:5432/database`, with options such as `?sslmode=verify-full`, and with several hosts, of which the
+   * primary is used: `a:5432,b:5432`. No message ever contains it.
+   */
   readonly url: string
+  /**
+   * A second address of the same database that leads to the server itself, for listening and migrating, when `url` leads to a pooler
+   * that gives each transaction another session.
+   */
+  readonly listenUrl?: string
   /** The schema that holds all tables, created if missing. At most 40 lower-case letters, digits and `_`. Default `witan`. */
   readonly schema?: string
   /** The roles that isolate databases (tenants), created if missing. Default `<schema>_app` and `<schema>_worker`. */
@@ -45,13 +57,6 @@ export interface PostgresStoreOptions {
 
 const defaultTimeouts: Timeouts = { connectMs: 5_000, replyMs: 5_000, lockMs: 3_000, silentMs: 3_000 }
 
-/** The used part of the package `pg`, which is imported only when a store opens. */
-interface Pg {
-  readonly Pool: new (config: PoolConfig) => Pool
-  readonly Client: new (config: ClientConfig) => Client
-  readonly types: Parameters<typeof useParsers>[0]
-}
-
 /**
  * A store on a PostgreSQL server (15 or newer). Any number of processes may open it. `open` creates or updates the schema and the
  * roles. It throws `STORE_UNREACHABLE`, with a hint what to check, or `SCHEMA_TOO_NEW`. Appends of one turn share a commit.
@@ -65,7 +70,10 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     session,
     sender: newSender(),
     channel: `${settings.schema}_notices`,
-    connect: async () => connect(pg as Pg, listeningConfig(poolConfig(settings))),
+    async connect() {
+      const how = { way: settings.listening, config: listeningConfig(clientConfig(settings)) }
+      return connect(pg as Pg, how, (client) => setUpSession(client, settings.timeouts))
+    },
     readKey: (client) => readNotificationKey(client, settings),
     readClock: serverNow,
   })
@@ -90,6 +98,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     useParsers(pg.types)
     const key = await prepare(pg, settings, session)
     session.begin(new PostgresConnection(settings, pg))
+    if (settings.isShared) await assertSameStore(session, key, settings)
     group = makeGroup()
     notifications.open(key)
   }
@@ -125,24 +134,27 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
 }
 
-function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, 'observe'> {
-  const { url, schema = 'witan', poolSize = 10, timeouts } = options
+/** The settings of a store. Throws `STORE_UNREACHABLE` if an address or a name cannot be one. */
+export function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, 'observe'> {
+  const { url, listenUrl, schema = 'witan', poolSize = 10, timeouts } = options
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     const hint = 'Use lower-case letters, digits and `_`, at most 40, not beginning with a digit.'
     throw new WitanError('STORE_UNREACHABLE', `\`${schema}\` cannot be the name of a schema.`, { hint })
   }
   const { roles = { app: `${schema}_app`, worker: `${schema}_worker` } } = options
-  return { url, address: readAddress(url), schema, roles, poolSize, timeouts: { ...defaultTimeouts, ...timeouts } }
+  const way = wayTo(url)
+  const listening = listenUrl === undefined ? way : wayTo(listenUrl)
+  const shared = { way, listening, isShared: listenUrl !== undefined }
+  return { ...shared, schema, roles, poolSize, timeouts: { ...defaultTimeouts, ...timeouts } }
 }
 
-/** Migrates over a separate connection, as the user of the URL, and sets the clock. Returns the key of the notifications. */
+/** Migrates over a separate connection, as the user of the address, and sets the clock. Returns the key of the notifications. */
 async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSession): Promise<Buffer | null> {
-  const client = await connect(pg, { ...poolConfig(settings), pipeline: false, query_timeout: 60_000 }).catch(
-    (error) => {
-      throw unreachable(error, settings)
-    },
-  )
+  const client = await connectSession(pg, settings).catch((error: unknown) => {
+    throw unreachable(error, settings)
+  })
   try {
+    await setUpSession(client, settings.timeouts)
     await migrate(client, settings)
     const askedAt = steady()
     session.clock.observe(await serverNow(client), askedAt)
@@ -157,9 +169,15 @@ async function serverNow(client: Client): Promise<number> {
   return rows[0]?.now as number
 }
 
-async function connect(pg: Pg, config: ClientConfig): Promise<Client> {
-  const client = new pg.Client(config)
-  client.on('error', () => {}) // pending queries reject by themselves
-  await client.connect()
-  return client
+/** Both addresses lead to one schema: the key of the notifications is the same. */
+async function assertSameStore(session: PostgresSession, key: Buffer | null, settings: ConnectionSettings) {
+  const found = await session.connection.run('worker', [[keySql.read]]).catch((error: unknown) => {
+    if (sqlState(error) === '42P01' || sqlState(error) === '3F000') return [[]]
+    throw unreachable(error, { listening: settings.way })
+  })
+  if (key === null || key.equals((found[0]?.[0]?.key ?? Buffer.alloc(0)) as Buffer)) return
+  const detail = '`store.listenUrl` leads to another database than `store.url`.'
+  throw new WitanError('STORE_UNREACHABLE', detail, {
+    hint: 'Give two addresses of one database, or only `store.url`.',
+  })
 }

@@ -88,8 +88,10 @@ export async function read(
 
 async function learn(session: Session, text: PostgresText): Promise<readonly InferredType[]> {
   await send(session, PREPARE + text.statement)
+  session.isSoiled = true
   const { rows } = await send(session, PARAMETERS)
   await send(session, 'deallocate witan_query')
+  session.isSoiled = false
   const denied = await send(session, DENIED, [text.calls, HARMLESS])
   const [name] = denied.rows[0] ?? []
   if (typeof name === 'string') throw new QueryRefusal('not-read-only', effectDetail(name), name)

@@ -20,6 +20,8 @@ export interface Session {
   received: number
   /** True if a query returned more than may be read into memory, and the connection was closed. */
   isFlooded: boolean
+  /** True while a statement is prepared, which no rollback takes back: the connection is closed, and with it the statement. */
+  isSoiled: boolean
 }
 
 /** Cells as the server writes them, by column. */
@@ -98,9 +100,15 @@ async function within<T>(client: Client, limitMs: number, work: () => Promise<T>
   }
 }
 
-/** The first statement of a connection: transactions are read-only by default from here on. */
+/**
+ * Sets that transactions are read-only by default from here on, if the connection leads to the process that it says. A pooler says
+ * another: the next client of that process would find the setting, and each transaction of ours is begun as read-only anyway.
+ */
+const PIN = `select pg_catalog.set_config('default_transaction_read_only', 'on', false) where pg_catalog.pg_backend_pid() = $1`
+
+/** The first statement of a connection. */
 async function pin(client: PoolClient, settings: PostgresSettings): Promise<Session> {
-  const session: Session = { client, settings, processId: 0, received: 0, isFlooded: false }
+  const session: Session = { client, settings, processId: 0, received: 0, isFlooded: false, isSoiled: false }
   client.on('error', () => undefined) // the statement under way fails too, and tells
   client.connection.stream.on('data', (bytes: Uint8Array) => {
     session.received += bytes.length
@@ -108,7 +116,8 @@ async function pin(client: PoolClient, settings: PostgresSettings): Promise<Sess
     session.isFlooded = true
     client.connection.stream.destroy()
   })
-  await send(session, 'set default_transaction_read_only = on')
+  const { processID } = client as PoolClient & { readonly processID: number | null }
+  await send(session, PIN, [processID ?? 0])
   sessions.set(client, session)
   return session
 }
@@ -139,6 +148,7 @@ export async function send(session: Session, text: string, values: readonly unkn
 /** Rolls back the transaction and returns the connection to the pool. */
 export async function releaseSession(session: Session): Promise<void> {
   const { client } = session
+  if (session.isSoiled) return client.release(true)
   try {
     await within(client, END_LIMIT_MS, () => send(session, 'rollback'))
     client.release()

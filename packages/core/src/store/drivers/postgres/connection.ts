@@ -1,11 +1,14 @@
 /** Connections to the server: one transaction at a time, its statements sent together, and every wait limited. */
-import type { Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
+import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { WitanError } from '@witan/protocol'
 import { writeSql } from '../../sql/postgres/append.ts'
 import { steady } from '../../../identity/clock.ts'
+import { clientConfig, clientsOf, type Pg } from './connect.ts'
 import { isSilence, troubleOf } from './error.ts'
+import { lookAtPeer, setUpSession } from './session-settings.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { createStatements, type TransactionScope, type Statement, type Row, type Statements } from './statements.ts'
+import type { Route } from './url.ts'
 
 /** An open transaction. */
 export interface Transaction {
@@ -32,6 +35,9 @@ export interface TransactionOptions {
   readonly confirms?: boolean
 }
 
+/** The process of each connection on the server. A pooler gives its clients other numbers. */
+const pids = new WeakMap<ClientBase, number>()
+
 /** Connections whose last commit did not wait for the standby until the end. */
 const unconfirmed = new WeakSet<PoolClient>()
 
@@ -42,13 +48,13 @@ export class PostgresConnection {
   readonly #makePool: (kind: 'read' | 'write') => Pool
   readonly #pools: { read: Pool; write: Pool }
 
-  constructor(settings: ConnectionSettings, pg: { readonly Pool: new (config: PoolConfig) => Pool }) {
+  constructor(settings: ConnectionSettings, pg: Pick<Pg, 'Pool' | 'Client'>) {
     const write = Math.max(1, Math.ceil(settings.poolSize / 2))
     const sizes = { write, read: Math.max(1, settings.poolSize - write) }
     this.#settings = settings
     this.#statements = createStatements(settings)
     this.#makePool = (kind) => {
-      const pool = new pg.Pool({ ...poolConfig(settings), max: sizes[kind] })
+      const pool = new pg.Pool({ ...poolConfig(settings, sizes[kind]), Client: clientsOf(pg, settings.way.route) })
       pool.on('error', () => {}) // an idle connection was lost: the pool opens another
       pool.on('connect', (client) => {
         client.on('error', () => {}) // pending queries reject by themselves
@@ -112,7 +118,7 @@ export class PostgresConnection {
   async #use<Result>(options: UseOptions, work: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const { pool: kind = 'read', isSpared = false } = options
     const pool = this.#pools[kind]
-    const client = await pool.connect()
+    const client = await take(pool, this.#settings.way.route)
     let isLost = false
     try {
       return await work(client)
@@ -132,9 +138,9 @@ export class PostgresConnection {
    * until the standby is back. The connection itself is closed. If the network is down, the cancel is lost too.
    */
   #cancel(client: PoolClient): void {
-    const { processID } = client as PoolClient & { readonly processID: number | null }
-    if (processID === null) return
-    const cancel: Statement = ['select pg_cancel_backend($1)', processID]
+    const pid = pids.get(client)
+    if (pid === undefined) return
+    const cancel: Statement = ['select pg_cancel_backend($1)', pid]
     this.single(cancel, { isSpared: true }).catch(() => {})
   }
 
@@ -151,6 +157,7 @@ export class PostgresConnection {
       return client.query(timed) as Promise<Result>
     })
     stream.uncork()
+    if (this.#settings.isShared) notePid(client, replies[1])
     const settled = await Promise.allSettled(replies)
     const failed = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
     if (failed.length > 0) throw failed.find(isSilence) ?? failed[0]
@@ -198,6 +205,30 @@ interface Result {
   readonly command: string
 }
 
+/** On a shared connection the first reply of a transaction says whose turn it is. */
+function notePid(client: PoolClient, reply: Promise<Result> | undefined): void {
+  reply?.then(
+    ({ rows }) => typeof rows[0]?.pid === 'number' && pids.set(client, rows[0].pid),
+    () => {},
+  )
+}
+
+/** A free connection, or a new one. If that fails, the next one goes to the next host. */
+async function take(pool: Pool, route: Route): Promise<PoolClient> {
+  const host = route.current()
+  try {
+    return await pool.connect()
+  } catch (error) {
+    if (!isFull(error)) route.failed(host)
+    throw error
+  }
+}
+
+/** All connections of the pool were in use for too long. */
+function isFull(error: unknown): boolean {
+  return (error as { message?: unknown } | null)?.message === 'timeout exceeded when trying to connect'
+}
+
 /** The row of the second statement of every transaction. */
 function clockOf(results: readonly Result[]): number {
   return results[1]?.rows[0]?.now as number
@@ -208,42 +239,20 @@ function isIdle(client: PoolClient): boolean {
   return getTransactionStatus.call(client) === 'I'
 }
 
-const int8 = 20
-
-/** Parses integers as numbers. No count, time or seq of a store exceeds 2^53; a larger one must not be rounded silently. */
-function parseInt8(text: string): number {
-  const value = Number(text)
-  if (Number.isSafeInteger(value)) return value
-  throw new RangeError('A number in the store is too large to be one of ours.')
-}
-
-/** The configuration of every connection. */
-export function poolConfig({ url, timeouts }: ConnectionSettings): PoolConfig & { pipeline: boolean } {
-  const { connectMs, lockMs, silentMs, replyMs } = timeouts
+/** The configuration of a pool. */
+function poolConfig(settings: ConnectionSettings, max: number): PoolConfig {
   return {
-    connectionString: url,
-    application_name: 'witan',
+    ...clientConfig(settings),
     pipeline: true,
-    connectionTimeoutMillis: connectMs,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
     allowExitOnIdle: true,
-    lock_timeout: lockMs,
-    idle_in_transaction_session_timeout: silentMs,
-    statement_timeout: Math.max(replyMs, 60_000),
-    options: '-c jit=off', // the statements are short: compiling takes longer than running
-    types: { getTypeParser: typeParser },
-  } as PoolConfig & { pipeline: boolean }
+    max,
+    onConnect: (client) => greet(client, settings),
+  } as PoolConfig
 }
 
-let defaults: { getTypeParser(oid: number, format?: string): (text: string) => unknown } | null = null
-
-/** The parsers of `pg`, set when it is imported. */
-export function useParsers(types: NonNullable<typeof defaults>): void {
-  defaults = types
-}
-
-function typeParser(oid: number, format?: string): (text: string) => unknown {
-  return oid === int8 ? parseInt8 : (defaults?.getTypeParser(oid, format) ?? ((text) => text))
+/** Sets what holds for the connection. On one that is shared each transaction sets it anew. */
+async function greet(client: ClientBase, { isShared, timeouts }: ConnectionSettings): Promise<void> {
+  if (isShared) await lookAtPeer(client)
+  else pids.set(client, (await setUpSession(client, timeouts)).pid)
 }

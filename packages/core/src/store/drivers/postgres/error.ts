@@ -14,6 +14,18 @@ export function sqlState(error: unknown): string | null {
   return typeof code === 'string' && typeof severity === 'string' ? code : null
 }
 
+/** The server cannot be written: it is a standby, or is set to read only. */
+export class NotWritable extends Error {}
+
+/** What to do about it; undefined if that is not why. */
+export function hintAtServer(error: unknown): string | undefined {
+  if (error instanceof NotWritable || sqlState(error) === '25006')
+    return 'Give the address of the primary, or those of all servers, of which the primary is used: `postgres://a:5432,b:5432/database`.'
+  if (['26000', '42P05'].includes(sqlState(error) ?? ''))
+    return 'A pooler gives each transaction another session: set `store.listenUrl` to an address that leads to the server itself, or `pool_mode = session` in the pooler.'
+  return undefined
+}
+
 /** Shut down, starting up, too many connections, idle too long inside a transaction, or a standby that was the primary. */
 const lostStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03', '25P04', '53300', '25006'])
 
@@ -40,9 +52,10 @@ export function isSilence(error: unknown): boolean {
 export function unavailable(error: unknown): WitanError {
   if (isWitanError(error)) return error
   const hint =
-    troubleOf(error) === 'lost'
+    hintAtServer(error) ??
+    (troubleOf(error) === 'lost'
       ? 'Check that the PostgreSQL server runs and is reachable, then try again.'
-      : "Check the PostgreSQL server's log, its free disk space and the rights of the roles."
+      : "Check the PostgreSQL server's log, its free disk space and the rights of the roles.")
   const state = sqlState(error)
   const detail = `PostgreSQL failed: ${textOf(error)}.`
   // Statements sent to a silent server may still arrive after the caller got this error.

@@ -7,7 +7,7 @@ import { keySql, migrations, usageVersion, versionTable } from '../../sql/postgr
 import { steady } from '../../../identity/clock.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { inSchema, quoted } from './statements.ts'
-import { sqlState, textOf, troubleOf } from './error.ts'
+import { hintAtServer, sqlState, textOf, troubleOf } from './error.ts'
 import { countLogs } from './count-logs.ts'
 
 /** The schema version of a server. */
@@ -17,6 +17,8 @@ interface Version {
 }
 
 const denied = '42501'
+/** Of `set role`. */
+const noSuchRole = '22023'
 /** How long a migration gives way to other transactions, and the pause before it tries again. */
 const giveWay = { forMs: 60_000, pauseMs: 100 }
 
@@ -50,6 +52,21 @@ async function readVersion(client: Client, settings: ConnectionSettings): Promis
     if (state === '42P01' || state === '3F000') return { version: 0, worksFrom: 0 }
     if (state !== denied) throw error
     return asRole(client, settings.roles.app, ask)
+  }
+}
+
+/**
+ * The version of the schema, 0 if there is none, null if this user may not read it. Nothing is made. Throws `SCHEMA_TOO_NEW` as a
+ * migration would.
+ */
+export async function readSchema(client: Client, settings: ConnectionSettings): Promise<number | null> {
+  try {
+    const found = await readVersion(client, settings)
+    assertNotTooNew(found, settings)
+    return found.version
+  } catch (error) {
+    if (sqlState(error) === denied || sqlState(error) === noSuchRole) return null
+    throw error
   }
 }
 
@@ -126,7 +143,8 @@ where schema_version.version < excluded.version`)
 }
 
 /** The user of the URL must be able to assume both roles; a superuser always can. */
-async function makeRoles(run: (sql: string) => Promise<unknown>, { roles, address }: ConnectionSettings) {
+async function makeRoles(run: (sql: string) => Promise<unknown>, settings: ConnectionSettings) {
+  const { roles } = settings
   try {
     for (const role of [roles.app, roles.worker]) await run(createRole(role))
     await run(`do $$ begin
@@ -137,22 +155,24 @@ exception when insufficient_privilege then null; -- an administrator may have gr
 end $$`)
   } catch (error) {
     if (sqlState(error) !== denied) throw error
-    throw roleError(roles, address.user, error)
+    throw roleError(settings, error)
   }
 }
 
 /** Assumes each role once, so that a missing privilege is reported at `open`. */
-async function assertRoles(client: Client, { schema, roles, address }: ConnectionSettings): Promise<void> {
+async function assertRoles(client: Client, settings: ConnectionSettings): Promise<void> {
+  const { schema, roles } = settings
   for (const role of [roles.app, roles.worker]) {
     try {
       await asRole(client, role, () => client.query(inSchema('select from {s}.schema_version', schema)))
     } catch (error) {
-      throw roleError(roles, address.user, error)
+      throw roleError(settings, error)
     }
   }
 }
 
-function roleError(roles: ConnectionSettings['roles'], user: string, error: unknown): WitanError {
+function roleError({ roles, listening }: ConnectionSettings, error: unknown): WitanError {
+  const { user } = listening.address
   const [app, worker] = [quoted(roles.app), quoted(roles.worker)]
   const detail = `The PostgreSQL user \`${user}\` cannot act as the roles that keep tenants apart: ${textOf(error)}.`
   const make = `create role ${app} nologin; create role ${worker} nologin;`
@@ -167,10 +187,15 @@ function assertNotTooNew({ worksFrom, version }: Version, { schema }: Connection
 }
 
 /** The server could not be used. No part of the error contains the password. */
-export function unreachable(error: unknown, { address }: ConnectionSettings): WitanError {
+export function unreachable(
+  error: unknown,
+  { listening: { address } }: Pick<ConnectionSettings, 'listening'>,
+): WitanError {
+  if (isWitanError(error)) return error
   const state = sqlState(error)
   const hint =
-    state?.startsWith('28') === true
+    hintAtServer(error) ??
+    (state?.startsWith('28') === true
       ? 'Look at the user, the password and `pg_hba.conf`.'
       : state === '3D000'
         ? 'Make the database first: `createdb`.'
@@ -178,7 +203,7 @@ export function unreachable(error: unknown, { address }: ConnectionSettings): Wi
           ? 'The user needs the right to create a schema in that database: `grant create on database … to …`.'
           : state === '55P03'
             ? 'Something holds a table of the schema for long: look for old transactions in `pg_stat_activity`.'
-            : 'Check that the server runs, that the address is right, and that no firewall is between.'
+            : 'Check that the server runs, that the address is right, and that no firewall is between.')
   const detail = `PostgreSQL at \`${address.shown}\` cannot be used: ${textOf(error)}.`
   const details = { address: address.shown, ...(state === null ? {} : { sqlState: state }) }
   return new WitanError('STORE_UNREACHABLE', detail, { hint, cause: new Error(textOf(error)), details })

@@ -1,5 +1,5 @@
 /** Connection settings of a store: server, user and time-outs. */
-import type { ServerAddress } from './url.ts'
+import type { Way } from './url.ts'
 
 /** Time-outs in ms. */
 export interface Timeouts {
@@ -15,8 +15,11 @@ export interface Timeouts {
 
 /** All connection settings. */
 export interface ConnectionSettings {
-  readonly url: string
-  readonly address: ServerAddress
+  readonly way: Way
+  /** For what needs a session of its own, listening and migrating: the same, or the other address. */
+  readonly listening: Way
+  /** A pooler may give each transaction of `way` another session. Nothing is set on it for longer than a transaction. */
+  readonly isShared: boolean
   readonly schema: string
   readonly roles: { readonly app: string; readonly worker: string }
   readonly poolSize: number

@@ -1,6 +1,8 @@
 /** Statements with their values, each prepared once per connection, and the beginning of a transaction. */
 import type { QueryConfig } from 'pg'
 import { clock } from '../../sql/postgres/clock.ts'
+import { settingColumns } from './session-settings.ts'
+import type { ConnectionSettings } from './settings.ts'
 
 /** A value of a statement. */
 export type Value = string | number | boolean | null | Buffer | readonly (string | number | boolean | null)[]
@@ -24,24 +26,27 @@ export interface Statements {
   all(queries: readonly Statement[]): QueryConfig[]
 }
 
-/** Gives each statement text one name, used on all connections. */
-export function createStatements(at: {
-  readonly schema: string
-  readonly roles: { readonly app: string; readonly worker: string }
-}): Statements {
-  const prepared = new Map<string, { readonly name: string; readonly text: string }>()
+/** Gives each statement text one name, used on all connections; none where a connection is shared with others. */
+export function createStatements(
+  at: Pick<ConnectionSettings, 'schema' | 'roles' | 'isShared' | 'timeouts'>,
+): Statements {
+  const { isShared, timeouts } = at
+  const prepared = new Map<string, { readonly name?: string; readonly text: string }>()
+  const first = isShared ? `${enter}, pg_backend_pid() as pid, ${settingColumns(timeouts, 'transaction')}` : enter
+  const access = isShared ? ' read write' : '' // whoever had the connection may have left another default
   const prepare = (sql: string) => {
     const known = prepared.get(sql)
     if (known !== undefined) return known
-    const made = { name: `witan_${prepared.size}`, text: inSchema(sql, at.schema) }
+    const text = inSchema(sql, at.schema)
+    const made = isShared ? { text } : { name: `witan_${prepared.size}`, text }
     prepared.set(sql, made)
     return made
   }
   return {
     begin(place, { snapshot = false }) {
       const values = place === 'worker' ? [at.roles.worker, ''] : [at.roles.app, place.database]
-      const begin = snapshot ? 'begin isolation level repeatable read read only' : 'begin'
-      return [begin, { ...prepare(enter), values }]
+      const begin = snapshot ? 'begin isolation level repeatable read read only' : `begin${access}`
+      return [begin, { ...prepare(first), values }]
     },
     all: (queries) => queries.map(([sql, ...values]) => ({ ...prepare(sql), values: values as unknown[] })),
   }

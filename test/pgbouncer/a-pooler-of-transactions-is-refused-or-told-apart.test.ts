@@ -1,0 +1,115 @@
+/** PgBouncer in transaction mode: refused by name, or used with `listenUrl`; nothing of ours stays on a connection. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPostgresSource, createRuntime, postgresStore } from '@witan/core'
+import { scriptedModel } from '@witan/core/testing'
+import { inspectStoreServer } from '@witan/core/tooling'
+import { isWitanError } from '@witan/protocol'
+import { testServer } from '../postgres/support/server.ts'
+import { asAdmin, freshSchema } from '../postgres/support/stores.ts'
+import { agent } from '../support/stage.ts'
+import { settingsInside } from './support/inside.ts'
+import { leftBehind, startBouncer, untouched } from './support/pgbouncer.ts'
+
+type Place = Parameters<typeof postgresStore>[0]
+
+async function open(place: Place) {
+  const models = { 'play/model': scriptedModel(() => 'Noted.') }
+  const runtime = createRuntime({ store: postgresStore(place), models, agents: [agent('clerk')] })
+  await runtime.ready
+  return runtime
+}
+
+async function assertUntouched(through: string): Promise<void> {
+  const found = await leftBehind(through)
+  const { jit: _, 'witan.database': database, ...rest } = found
+  assert.deepEqual([rest, database ?? ''], [untouched, ''])
+}
+
+for (const size of [2, 8])
+  test(`it is refused by name, with what to do, and nothing stays behind: ${size} connections`, async (context) => {
+    const { url, schema } = await freshSchema(context)
+    const through = await startBouncer(context, { mode: 'transaction', url, size })
+    for (const place of [{ url: through }, { url: through, listenUrl: through }])
+      await assert.rejects(postgresStore({ ...place, schema }).open(), (error) => {
+        assert.ok(isWitanError(error))
+        assert.equal(error.code, 'STORE_UNREACHABLE')
+        assert.match(`${error.message} ${error.hint}`, /pooler.*transaction.*listenUrl/s)
+        return true
+      })
+    await assertUntouched(through)
+    assert.deepEqual(
+      await asAdmin(
+        url,
+        async (admin) => (await admin.query('select 1 from pg_namespace where nspname = $1', [schema])).rows,
+      ),
+      [],
+      'nothing was made',
+    )
+  })
+
+test('with a separate address for listening two processes work through it, notified, with time-outs in every transaction', async (context) => {
+  const { url, schema } = await freshSchema(context)
+  const through = await startBouncer(context, { mode: 'transaction', url, size: 4 })
+  const place = { url: through, listenUrl: url, schema }
+  const inside = settingsInside()
+  context.after(() => inside.end())
+  const [first, second] = [await open(place), await open(place)]
+  const texts = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const { run } = await first.start({ agent: 'clerk', id: `chats/${index}`, prompt: 'Keep this.' })
+      await run?.result
+      return (await (await second.run(`chats/${index}`, { prompt: 'And this.' })).result).text
+    }),
+  )
+  await Promise.all([first.close(), second.close()])
+  assert.deepEqual([...new Set(texts)], ['Noted.'])
+  assert.deepEqual([...inside.seen], ['3s 3s 1min off'])
+  await assertUntouched(through)
+})
+
+test('an address for listening that leads to another database is refused', async (context) => {
+  const server = await testServer()
+  const name = `${(await freshSchema(context)).schema}_other`
+  await asAdmin(server, (admin) => admin.query(`create database "${name}"`))
+  context.after(() => asAdmin(server, (admin) => admin.query(`drop database "${name}" with (force)`)))
+  const { schema } = await freshSchema(context)
+  const through = await startBouncer(context, { mode: 'transaction', url: server })
+  const straight = postgresStore({ url: server, schema })
+  await straight.open()
+  await straight.close()
+  const elsewhere = new URL(server)
+  elsewhere.pathname = `/${name}`
+  await assert.rejects(postgresStore({ url: through, listenUrl: elsewhere.href, schema }).open(), (error) => {
+    assert.ok(isWitanError(error))
+    assert.match(error.message, /listenUrl.*another/)
+    return true
+  })
+})
+
+test('a source of queries leaves nothing behind: the next client of its connection writes', async (context) => {
+  const { url, schema } = await freshSchema(context)
+  const through = await startBouncer(context, { mode: 'transaction', url, size: 1 })
+  const source = createPostgresSource({ url: through })
+  context.after(() => source.close())
+  const run = (sql: string) => source.run({ sql, bindings: new Map() }, { signal: new AbortController().signal })
+  for (const sql of ['select 1 as a', 'select 1 / 0 as a', 'select nothing', 'select pg_sleep(9)']) {
+    await source.check(sql)
+    await run(sql)
+    await assertUntouched(through)
+    await asAdmin(through, (admin) => admin.query(`create schema "${schema}"; drop schema "${schema}"`))
+  }
+})
+
+test('what `witan doctor` asks refuses what `serve` would refuse, and leaves nothing behind', async (context) => {
+  const { url, schema } = await freshSchema(context)
+  const through = await startBouncer(context, { mode: 'transaction', url, size: 4 })
+  await assert.rejects(inspectStoreServer({ url: through, schema }), (error) => {
+    assert.ok(isWitanError(error))
+    assert.match(`${error.message} ${error.hint}`, /pooler.*transaction.*listenUrl/s)
+    return true
+  })
+  const { version, connections } = await inspectStoreServer({ url: through, listenUrl: url, schema })
+  assert.deepEqual([version, connections.free >= connections.needed], [0, true])
+  await assertUntouched(through)
+})
