@@ -19,6 +19,7 @@ const places: Readonly<Record<string, keyof typeof named>> = {
   'packages/core/src/federation/reach.ts': 'others',
   'packages/core/src/model/adapters/openai-compatible.ts': 'operator',
   'packages/core/src/store/drivers/postgres.ts': 'operator',
+  'packages/core/src/store/drivers/postgres-inspect.ts': 'operator',
   'packages/core/src/telemetry/mlflow-rest.ts': 'operator',
   'packages/core/src/telemetry/post.ts': 'operator',
   'packages/core/src/tool/kinds/postgres-source-session.ts': 'operator',
