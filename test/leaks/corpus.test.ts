@@ -87,10 +87,10 @@ describe('the injection and leak corpus', () => {
   test('[D15] [C17] [I13] [D20] I over the wire: a hidden value stands in no request to another server, and comes back to no model', () =>
     family('I over the wire', 300, playRemotes))
 
-  test('[M03] [C21] V: no word of evidence, of a credential or of a condition reaches a model, a log or a span, and no proof is kept', () =>
+  test('[M03] [C21] V: no word of evidence, of a credential or of a condition reaches a model, a log, a span or an export, and no proof is kept', () =>
     family('V', 30, playEvidence))
 
-  test('[C21] [E66] W: no model, log, span or figure has a word of what this server demands itself', () =>
+  test('[C21] [E66] W: no model, log, span, figure or export has a word of what this server demands itself', () =>
     family('W', 3, playDemands))
 
   test('[D15] H: no error tells a hidden value', () => family('H', 160, playErrors))

@@ -1,6 +1,6 @@
 /**
  * Family W: what this server demands itself, of an agent's caller and by a tool. Its words, how it is met, and the states that callers get: no
- * model, no line of the log, no span and no figure has a word of them, and the store has no state.
+ * model, no line of the log, no span, no figure and no export of the conversation has a word of them, and the store has no state.
  */
 import { defineTool, memoryStore } from '@witan/core'
 import { call, scriptedModel, toolResults } from '@witan/core/testing'
@@ -11,6 +11,7 @@ import { canary, scannerOf } from '../support/canary.ts'
 import type { Ledger } from '../support/ledger.ts'
 import { createOutsideWorld, remote, ways } from '../support/outside-world.ts'
 import { createRecorder, type Recorder, recorded } from '../support/recorder.ts'
+import { exportOf } from '../support/export-text.ts'
 import { textOf } from '../support/texts.ts'
 
 const words = (id: string) => ({ kind: 'consent_required', message: canary(id) })
@@ -92,6 +93,7 @@ async function playOne(end: keyof typeof ends, recorder: Recorder, ledger: Ledge
       ['result', textOf(result)],
       ['model', textOf(model.requests)],
       ['metrics', await runtime.metrics()],
+      ['export', await exportOf(runtime, id, ledger)],
     ] as const),
   ].map(([place, text]) => [place, text])
   await world.close()

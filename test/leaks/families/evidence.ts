@@ -1,6 +1,7 @@
 /**
  * Family V: evidence, credentials and conditions. Whatever they say in whichever field, and whatever becomes of them, no model, no line of the
- * log, no span and no figure has a word of it; of a proof and of claims nothing is kept at all, or sent to the next server.
+ * log, no span, no figure and no export of the conversation has a word of it; of a proof and of claims nothing is kept at all, or sent to the next
+ * server.
  */
 import { memoryStore } from '@witan/core'
 import { call, scriptedModel, toolResults } from '@witan/core/testing'
@@ -12,6 +13,7 @@ import { createFarServer, type FarServer, type FarStatus } from '../support/far-
 import type { Ledger } from '../support/ledger.ts'
 import { createOutsideWorld, domain, remote, vouching, ways, type Who } from '../support/outside-world.ts'
 import { createRecorder, type Recorder, recorded } from '../support/recorder.ts'
+import { exportOf } from '../support/export-text.ts'
 import { textOf } from '../support/texts.ts'
 
 const caller = remote('an agent', '@a@a.test')
@@ -196,6 +198,7 @@ async function playOne(one: Case, ledger: Ledger): Promise<void> {
   if (conversation !== undefined) {
     const { id } = conversation
     places.push(['result', textOf(await ended(world, { id, answer }, ledger))])
+    places.push(['export', await exportOf(runtime, id, ledger)])
     const [entries, seen] = [textOf(await storedEntries(store, id)), far.seen()]
     for (const [place, text] of [['the store', entries] as const, ['the next server', seen] as const]) {
       ledger.deny('leak', place, scannerOf(dropped)(text))

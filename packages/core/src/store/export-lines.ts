@@ -114,8 +114,13 @@ const openSchema = z.strictObject({
   settledAt: maybe,
 })
 
-/** As the engine makes them of an approval; every other kind has none. */
-const termsSchema = z.looseObject({ schema: names, bound: z.array(text) }).nullable()
+/** As the engine makes them of an approval, and of what an agent demands; every other kind has none. */
+const termsSchema = z
+  .union([
+    z.looseObject({ schema: names, bound: z.array(text) }),
+    z.strictObject({ of: z.array(z.union([text, z.array(text)])) }),
+  ])
+  .nullable()
 
 const contentSchema = z.strictObject({
   digest: text.regex(digestPattern),

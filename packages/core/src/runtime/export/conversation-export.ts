@@ -1,4 +1,4 @@
-/** Writes the export of one conversation: everything that a replay needs, and no hidden value. */
+/** Writes the export of one conversation: everything that a replay needs, no hidden value and no condition's words. */
 import { notFound } from '../../identity/not-found.ts'
 import { agentLine, currentRevisions, snapshotLines } from '../../store/export.ts'
 import { type MovingLine, type MovingOf, movingVersion } from '../../store/export-lines.ts'
@@ -8,7 +8,7 @@ import { conversationRow } from '../reach.ts'
 import type { Parts } from '../wiring.ts'
 import { agentsIn, usedRevisions } from './definitions.ts'
 import { withPseudonyms } from './pseudonyms.ts'
-import { withoutRemoteStates } from './without-states.ts'
+import { withoutConditions } from './without-conditions.ts'
 
 /**
  * The lines of a conversation's export. The log is read twice: for the definitions that it names before the first line, and then as
@@ -23,11 +23,12 @@ export async function* exportConversation(scope: Scope, id: string): AsyncGenera
   const snapshot = await parts.store.openSnapshot(database, id)
   if (snapshot === null) throw notFound('conversation', id)
   const agents = await definitionsOf(parts, database, snapshot)
-  const shown = withoutRemoteStates(await withPseudonyms(snapshot, agentsIn(agents)))
+  const shown = withoutConditions(agents, snapshot)
+  const lines = snapshotLines(database, await withPseudonyms(shown.snapshot, agentsIn(agents)))
   yield { kind: 'witan-store', version: movingVersion, databases: [database] }
   yield surroundingsOf(parts, database)
-  yield* agents
-  yield* snapshotLines(database, shown)
+  yield* shown.definitions
+  yield* lines
   yield { kind: 'end', agents: agents.length, conversations: 1 }
 }
 
