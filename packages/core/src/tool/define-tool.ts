@@ -2,6 +2,7 @@
 import { toolNamePattern, WitanError } from '@witan/protocol'
 import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import type { Artifact } from '@witan/protocol/entries'
+import type { OutsideCaller } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import type { ArtifactContent, ArtifactDraft } from './artifact.ts'
 import type { DemandInput } from './demand.ts'
@@ -37,6 +38,11 @@ export interface FunctionContext {
   readonly agentPath: string
   /** Whom the run works for: the principal with which it began. Frozen [C31]. */
   readonly principal: Principal
+  /**
+   * Who called from another server: its address, the hop, and for whom it acts as its evidence proved, the immediate principal first; null in a
+   * run of this server. So a tool can demand of callers alone what people here need not meet [C21, M23].
+   */
+  readonly caller: OutsideCaller | null
   /**
    * The bound values of the parameters that the agent declares, including hidden ones. Lists are frozen: copy a list to
    * change it.

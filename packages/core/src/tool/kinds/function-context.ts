@@ -3,6 +3,7 @@ import type { AgentData, Interruption } from '@witan/protocol'
 import { MaxSubAgentDepthError } from '@witan/protocol'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { ownCopy } from '../../identity/frozen.ts'
+import { shownCaller } from '../../identity/principal.ts'
 import { runWithoutPause } from '../../identity/pausable.ts'
 import { plainCopy } from '../../identity/plain.ts'
 import type { Scrubber } from '../../parameter/scrub.ts'
@@ -71,6 +72,7 @@ export function functionRun(
     agent: caller.agent.id,
     agentPath: caller.agentPath,
     principal: caller.principal,
+    caller: shownCaller(caller.principal).caller ?? null,
     parameters,
     signal,
     ask: async (questions, { to } = {}) =>
