@@ -66,6 +66,12 @@ export const speaksSchema = z
   })
 export type Speaks = z.infer<typeof speaksSchema>
 
+/** The URL of a card. It stands in indexes of a store, of which some take no more than 2,704 bytes. */
+export const cardSchema = z
+  .url({ protocol: /^https?$/ })
+  .max(2000)
+  .refine((card) => new TextEncoder().encode(card).byteLength <= 2000, 'must have at most 2000 bytes in UTF-8')
+
 /**
  * An edge to an agent on another server [M18], found by its `address` or by the URL of its `card`. `history: "agent"` keeps one context
  * there for each document; `isolated`: a new one for each call. `mentionRelay` is what it is told of mentions [M13]. `pin` is the thumbprint of
@@ -76,10 +82,7 @@ export const remoteSchema = z
   .strictObject({
     name: toolName,
     address: z.string().max(400).optional(),
-    card: z
-      .url({ protocol: /^https?$/ })
-      .max(2000)
-      .optional(),
+    card: cardSchema.optional(),
     /** The environment variable with the credential for a server that is known by its card. */
     bearerEnv: z
       .string()

@@ -13,7 +13,7 @@ export { demandShape } from './demand-shape.ts'
 export type { ErrorFinding, RefusalCode, WarningFinding } from './finding.ts'
 export { findingSchema, warningCodes } from './finding.ts'
 export type { SubAgentEdgeInput } from './edge-schema.ts'
-export { namelessEdgeSchema, subAgentEdgeSchema } from './edge-schema.ts'
+export { cardSchema, namelessEdgeSchema, subAgentEdgeSchema } from './edge-schema.ts'
 export {
   actionSchema,
   agentSchema,

@@ -118,6 +118,8 @@ describe('an agent on another server', () => {
     }
     const wrong = await witan(['resolve', '@docs@localhost'], { folder })
     assert.deepEqual([wrong.code, /two labels/.test(wrong.err)], [2, true])
+    const long = await witan(['resolve', `https://b.test/${'ä'.repeat(1_000)}`], { folder })
+    assert.deepEqual([long.code, /at most 2000 bytes/.test(long.err)], [2, true], long.err)
   })
 
   test('the keys of a server are listed and rotated once it has stopped, and their private parts never shown', async () => {

@@ -10,6 +10,7 @@ import {
 } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { databaseNamePattern } from '@witan/protocol/keys'
+import { cardSchema } from '@witan/protocol/schemas'
 import { readAddress } from '@witan/protocol/names'
 import { type Command, configOption, type Given, jsonOption } from '../command.ts'
 import { type ExitCode, exitCodes, UsageError } from '../exit.ts'
@@ -101,6 +102,7 @@ interface Wanted {
 
 function remoteIn(word: string): Wanted {
   if (/^https?:\/\//i.test(word) && URL.canParse(word)) {
+    refuseLong(word)
     const find: Wanted['find'] = async (way) => {
       const { a2aCard, ...found } = await resolveCard(word, way)
       return { ...found, name: typeof a2aCard['name'] === 'string' ? a2aCard['name'] : word }
@@ -113,6 +115,15 @@ function remoteIn(word: string): Wanted {
     `"${oneLine(word.slice(0, 200))}" is no address: ${read.problem}.`,
     'Write one such as @docs@bots.example.com, or the URL of a card.',
   )
+}
+
+/** A card that no agent can name has no key that is kept. */
+function refuseLong(card: string): void {
+  const read = cardSchema.safeParse(card)
+  if (read.success) return
+  const [first] = read.error.issues
+  const shown = `${oneLine(card.slice(0, 200))}${card.length > 200 ? '…' : ''}`
+  throw new UsageError(`"${shown}" is no card: ${first?.message ?? 'no URL'}.`, 'Write a shorter URL of it.')
 }
 
 /** The database of `--db`; a name of another form is refused before anything is asked. */
