@@ -11,6 +11,7 @@ import { entriesOf } from '../conversation/warm-conversations.ts'
 import { traced } from '../job/environment.ts'
 import { channelOf } from '../identity/channel.ts'
 import { type CallState, ModelCallError, type ModelRequest, namesOfModel } from '../model/model.ts'
+import type { ModelMessage } from '../model/message.ts'
 import { readReply } from '../model/read-reply.ts'
 import type { ModelSpending } from '../tool/outcome.ts'
 import { withinLimit } from '../model/time-limit.ts'
@@ -186,8 +187,9 @@ export async function progressOf(
 ): Promise<TaskProgress & { readonly spent: ModelSpending }> {
   const { log, task } = await liveTask(context, database, of.id)
   const call = atWork(task)
-  const model = call === null ? null : context.env.model(call.model)
-  if (call === null || model === null) throw new ModelCallError(whyNobody(call), { retryable: false })
+  const named = modelThatReports(call)
+  const model = named === null ? null : context.env.model(named)
+  if (call === null || model === null) throw new ModelCallError(whyNobody(named), { retryable: false })
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
@@ -200,11 +202,13 @@ export async function progressOf(
 }
 
 /** Why nobody here can say how far a task is. */
-function whyNobody(call: AgentCall | null): string {
-  if (call === null) return 'no agent with a model is at work'
-  return call.remote === null
-    ? `there is no model \`${call.model}\``
-    : `${call.remote} works on another server; send it a message to ask`
+function whyNobody(model: string | null): string {
+  return model === null ? 'no agent with a model is at work' : `there is no model \`${model}\``
+}
+
+/** The model of the agent that is asked about. One on another server has none here, and is not asked: its caller's reads what is stored. */
+function modelThatReports(call: AgentCall | null): string | null {
+  return (call === null || call.remote === null ? call : call.parent)?.model ?? null
 }
 
 /** The call of a task that knows most of it: the one that has control, or in a workflow the last step at work. */
@@ -214,13 +218,28 @@ function atWork({ root, calls }: LiveJob): AgentCall | null {
   return [...calls.values()].findLast(({ workflow }) => workflow === null) ?? null
 }
 
+function readBy(call: AgentCall): readonly ModelMessage[] {
+  return modelView(call, systemMessage(call, { maxDepth: 0, lines: [] })).messages.slice(1)
+}
+
+/** What an agent on another server was asked, has answered before, and has been sent since, as the model of its caller may read it. */
+function saidTo({ message, earlierAnswers, document, parent }: AgentCall): readonly ModelMessage[] {
+  const shown = parent?.scrubOthers ?? ((text: string) => text)
+  const told = (content: string) => ({ role: 'user', content: markForeign(shown(content)) }) as const
+  const answers = earlierAnswers.map((content) => ({ role: 'assistant', content: shown(content) }) as const)
+  return [told(message), ...answers, ...document.inbox.map(({ text }) => told(text))]
+}
+
 function requestOf(task: LiveJob, call: AgentCall, question: string): ModelRequest {
   const { agent } = call
-  const { messages: read } = modelView(call, systemMessage(call, { maxDepth: 0, lines: [] }))
-  const whole = transcriptOf(read.slice(1))
+  const whole = transcriptOf(call.remote === null ? readBy(call) : saidTo(call))
   // A cut in a line that was escaped must not leave its mark at the beginning of a line.
   const history = whole.length <= readBack ? whole : `…${whole.slice(-readBack)}`
-  const below = [...task.calls.values()].slice(1).map(({ agent: { id } }) => `\`${id}\` is at work for it.`)
+  const others = [...task.calls.values()].slice(1).map(({ agent: { id } }) => `\`${id}\` is at work for it.`)
+  const below =
+    call.remote === null
+      ? others
+      : [...others, 'It works on another server: what it has done is not known here before its answer.']
   const story = [`<history>\n${answerText(task.root, history)}\n</history>`, ...below].join('\n')
   const system = `You report on the work of the agent \`${agent.id}\`, from its history alone. Answer the question in a few sentences; say what is not known yet.`
   const messages = [
