@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { keyOf } from './support/a2a.ts'
 import { asking } from './support/a2a-asking.ts'
 import { type BindingName, bindingNames, boundClient } from './support/a2a-bound.ts'
+import { naming } from './support/a2a-naming.ts'
 import { reading, streaming } from './support/a2a-reading.ts'
 import { type Level, scene, stageNow } from './support/a2a-requirement.ts'
 import { sending } from './support/a2a-sending.ts'
@@ -20,7 +21,7 @@ before(async () => {
 })
 after(() => scene.stage?.close())
 
-const requirements = [...sending, ...reading, ...streaming, ...asking]
+const requirements = [...sending, ...reading, ...streaming, ...asking, ...naming]
 const clientOf = (binding: BindingName, token = '') => boundClient(stageNow(), { binding, path: '/a2a/docs', token })
 
 for (const binding of bindingNames)

@@ -55,9 +55,9 @@ export function restParams({ takesBody, id }: RestRoute, body: unknown, query: U
 
 /** Numbers and truth values as JSON has them. */
 const typed: Readonly<Record<string, 'number' | 'boolean'>> = {
-  pageSize: 'number',
-  historyLength: 'number',
-  includeArtifacts: 'boolean',
+  ...{ pageSize: 'number', page_size: 'number' },
+  ...{ historyLength: 'number', history_length: 'number' },
+  ...{ includeArtifacts: 'boolean', include_artifacts: 'boolean' },
 }
 
 function fromQuery(query: URLSearchParams): Record<string, unknown> {

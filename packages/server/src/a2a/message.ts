@@ -4,7 +4,7 @@ import type { Prompt } from '@witan/protocol'
 import { A2aError } from './a2a-error.ts'
 import type { GivenEvidence } from './evidence.ts'
 import { type AnswerModes, readModes } from './modes.ts'
-import { fieldOf, isObject } from './wire.ts'
+import { fieldAt, fieldOf, isObject } from './wire.ts'
 
 /** An answer to something that a task asked. */
 type GivenAnswer = { readonly id: string; readonly answer: unknown } | { readonly id: string; readonly error: string }
@@ -49,7 +49,7 @@ const mostMessageId = 200
 export function readMessage(params: unknown): ReadMessage {
   const message = fieldOf(params, 'message')
   if (!isObject(message)) throw invalid('`message` must be an object')
-  const { messageId } = message
+  const messageId = fieldAt(message, 'messageId')
   if (typeof messageId !== 'string' || messageId === '' || messageId.length > mostMessageId)
     throw invalid(`\`message.messageId\` must be a text of 1 to ${mostMessageId} characters`)
   if (fieldOf(message, 'role') !== 'ROLE_USER') throw invalid('`message.role` must be "ROLE_USER"')
@@ -87,7 +87,7 @@ const mostParts = 1_000
 
 /** An id that may be absent; an empty one is. */
 export function idAt(from: unknown, name: string): string | null {
-  const id = fieldOf(from, name)
+  const id = fieldAt(from, name)
   if (id === undefined || id === null || id === '') return null
   if (typeof id !== 'string' || id.length > 400) throw invalid(`\`${name}\` must be a text of at most 400 characters`)
   return id
@@ -95,7 +95,7 @@ export function idAt(from: unknown, name: string): string | null {
 
 /** How much history is wanted; null for all of it. */
 export function historyLengthAt(from: unknown): number | null {
-  const length = fieldOf(from, 'historyLength')
+  const length = fieldAt(from, 'historyLength')
   if (length === undefined || length === null) return null
   if (!Number.isSafeInteger(length) || (length as number) < 0)
     throw invalid('`historyLength` must be a whole number from 0')
@@ -105,7 +105,7 @@ export function historyLengthAt(from: unknown): number | null {
 const mostReferences = 20
 
 function referencesIn(message: unknown): readonly string[] {
-  const given = fieldOf(message, 'referenceTaskIds') ?? []
+  const given = fieldAt(message, 'referenceTaskIds') ?? []
   const isList = Array.isArray(given) && given.length <= mostReferences
   if (isList && given.every((id) => typeof id === 'string' && id.length <= 400)) return given as readonly string[]
   throw invalid(`\`message.referenceTaskIds\` must be a list of at most ${mostReferences} ids of tasks`)
@@ -113,11 +113,11 @@ function referencesIn(message: unknown): readonly string[] {
 
 function configurationOf(given: unknown): Pick<ReadMessage, 'returnImmediately' | 'historyLength' | 'modes'> {
   if (given !== undefined && given !== null && !isObject(given)) throw invalid('`configuration` must be an object')
-  const push = fieldOf(given, 'taskPushNotificationConfig') ?? null
+  const push = fieldAt(given, 'taskPushNotificationConfig') ?? null
   if (push !== null) throw new A2aError('PUSH_NOTIFICATION_NOT_SUPPORTED', 'This agent sends no push notifications.')
-  const returnImmediately = fieldOf(given, 'returnImmediately') ?? false
+  const returnImmediately = fieldAt(given, 'returnImmediately') ?? false
   if (typeof returnImmediately !== 'boolean') throw invalid('`configuration.returnImmediately` must be true or false')
-  const modes = readModes(fieldOf(given, 'acceptedOutputModes'))
+  const modes = readModes(fieldAt(given, 'acceptedOutputModes'))
   return { returnImmediately, historyLength: historyLengthAt(given), modes }
 }
 
@@ -185,7 +185,7 @@ function standardBase64(text: string): string {
 /** A file as the API takes it. */
 function fileOf(part: unknown, raw: unknown, path: string): PromptPart {
   if (typeof raw !== 'string') throw invalid(`\`${path}.raw\` must be base64`)
-  const given = fieldOf(part, 'mediaType')
+  const given = fieldAt(part, 'mediaType')
   const type = typeof given === 'string' && given !== '' ? given : 'application/octet-stream'
   const mediaType = (type.split(';', 1)[0] ?? '').trim().toLowerCase()
   const name = fieldOf(part, 'filename')

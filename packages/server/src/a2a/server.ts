@@ -18,7 +18,7 @@ import { letInCheck } from './let-in.ts'
 import { type MethodCall, type MethodReply, methods, takesMessage } from './methods.ts'
 import { type A2aPlace, placeOf } from './place.ts'
 import { a2aTypes, isParseError, readBody } from './rpc-body.ts'
-import { fieldOf } from './wire.ts'
+import { fieldAt, fieldOf } from './wire.ts'
 
 /** What the server works with. */
 interface A2aServer {
@@ -234,7 +234,7 @@ async function bodyOf(
 }
 
 function idIn(message: unknown): string | null {
-  const id = fieldOf(message, 'messageId')
+  const id = fieldAt(message, 'messageId')
   return typeof id === 'string' && id !== '' ? id : null
 }
 

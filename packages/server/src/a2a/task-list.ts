@@ -8,7 +8,7 @@ import { isLetIn } from './let-in.ts'
 import { historyLengthAt, idAt, invalid } from './message.ts'
 import { sharesBudget } from './shared-budget.ts'
 import { stateOf, taskOf } from './task.ts'
-import { fieldOf, type TaskList, type WireTask } from './wire.ts'
+import { fieldAt, fieldOf, type TaskList, type WireTask } from './wire.ts'
 
 interface Listing {
   readonly caller: Caller
@@ -41,7 +41,7 @@ export async function listTasks(listing: Listing, own: OwnRuns): Promise<TaskLis
   const contextId = idAt(params, 'contextId')
   const cursor = idAt(params, 'pageToken')
   const historyLength = historyLengthAt(params) ?? 0
-  const withArtifacts = fieldOf(params, 'includeArtifacts') === true
+  const withArtifacts = fieldAt(params, 'includeArtifacts') === true
   const filter = wanted === null ? {} : states[wanted]
   const agents = called.filter((agent) => isLetIn(agent, caller)).map(({ data }) => data.id)
   if (caller.isAnonymous || agents.length === 0 || filter === null || filter === undefined)
@@ -112,7 +112,7 @@ async function pageOf(own: OwnRuns, filter: Parameters<OwnRuns['list']>[0]) {
 }
 
 function sizeAt(params: unknown): number {
-  const size = fieldOf(params, 'pageSize') ?? 50
+  const size = fieldAt(params, 'pageSize') ?? 50
   if (!Number.isSafeInteger(size) || (size as number) < 1 || (size as number) > 100)
     throw invalid('`pageSize` must be a whole number from 1 to 100')
   return size as number
@@ -126,7 +126,7 @@ function stateAt(params: unknown): string | null {
 }
 
 function timeAt(params: unknown): number | null {
-  const text = fieldOf(params, 'statusTimestampAfter') ?? ''
+  const text = fieldAt(params, 'statusTimestampAfter') ?? ''
   if (text === '') return null
   const time = typeof text === 'string' && text.length <= 40 ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) throw invalid('`statusTimestampAfter` must be a time such as 2026-11-28T10:00:00Z')

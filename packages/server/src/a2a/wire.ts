@@ -83,6 +83,16 @@ export function fieldOf(value: unknown, name: string): unknown {
   return value[name]
 }
 
+/** A field of a request, under its name in JSON, else under that in the Protocol Buffers: readers of ProtoJSON take both. */
+export function fieldAt(value: unknown, name: string): unknown {
+  return fieldOf(value, name) ?? fieldOf(value, protoName(name))
+}
+
+/** The name of a field in the Protocol Buffers. */
+function protoName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
 /** True for an object that is no list. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
