@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { venvOf } from './venv.ts'
 
-const packages = ['a2a-sdk[http-server]==1.3.0']
+const packages = ['a2a-sdk[http-server,signing]==1.3.0']
 
 function main(): number {
   const venv = venvOf({ name: 'witan-a2a', packages, withinMs: 180_000 })

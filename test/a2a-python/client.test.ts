@@ -1,4 +1,4 @@
-/** The official Python SDK as client, in both bindings: the card, a message, a stream, a question and its answer, a list, and a refused cancel. */
+/** The official Python SDK as client, in both bindings: the card and its signature, a message, a stream, a question and its answer, a list, and a refused cancel. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
@@ -9,9 +9,10 @@ import { agent, createStage, type Stage } from '../acceptance/support/stage.ts'
 const run = promisify(execFile)
 
 const script = `
-import asyncio, json, sys, uuid, httpx
+import asyncio, json, sys, uuid, httpx, jwt
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import a2a_pb2 as t
+from a2a.utils.signing import create_signature_verifier
 url, key, binding = sys.argv[1:4]
 
 def saying(text, task=None):
@@ -39,7 +40,10 @@ async def main():
         card = await A2ACardResolver(http, url).get_agent_card()
         config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding], streaming=True)
         client = ClientFactory(config).create(card)
-        out = {"card": card.name}
+        keys = (await http.get(httpx.URL(url).join("/.well-known/jwks.json"))).json()["keys"]
+        key_of = {one["kid"]: jwt.PyJWK(one, algorithm="EdDSA") for one in keys}
+        create_signature_verifier(lambda kid, jku: key_of[kid], ["EdDSA"])(card)
+        out = {"card": card.name, "signed": len(card.signatures)}
         task, text, states = await last(client, saying("go"))
         out["streamed"] = [text, states[-1]]
         read = await client.get_task(t.GetTaskRequest(id=task.id))
@@ -86,6 +90,7 @@ describe('the Python SDK', () => {
       const { stdout } = await run(python, ['-c', script, `${stage.witan.url}/a2a/docs`, key, binding])
       assert.deepEqual(JSON.parse(stdout), {
         card: 'The docs',
+        signed: 1,
         streamed: ['one two three', 'TASK_STATE_COMPLETED'],
         read: ['one two three', 'TASK_STATE_COMPLETED'],
         asked: 'TASK_STATE_INPUT_REQUIRED',
