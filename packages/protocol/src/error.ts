@@ -91,7 +91,7 @@ const table = {
   RUN_INPUT_INVALID: { status: 400, title: 'The input of the run is not valid' },
   RUNTIME_CLOSED: { status: 503, retryable: true, title: 'The runtime is closed' },
   RUN_QUARANTINED: { status: 500, title: 'The run broke its worker too often' },
-  SCHEMA_TOO_NEW: { status: 500, title: 'The store was written by a newer version' },
+  SCHEMA_TOO_NEW: { status: 503, retryable: true, title: 'The store was written by a newer version' },
   SOURCE_UNKNOWN: { status: 422, title: 'No such source' },
   STORE_LOCKED: { status: 503, title: 'Another process uses the store' },
   STORE_UNAVAILABLE: { status: 503, retryable: true, title: 'The store cannot be written' },

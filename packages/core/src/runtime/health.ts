@@ -1,5 +1,5 @@
 /** Checks that a process can take work: its store can be written, and it gets the notifications of other processes. */
-import { WitanError } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
 import type { Parts } from './wiring.ts'
 
 /** How long the result of a check is reused, in ms. */
@@ -25,6 +25,7 @@ export function createHealth(
   return async () => {
     await opened()
     await tryStore().catch((cause: unknown) => {
+      if (isWitanError(cause) && cause.code === 'SCHEMA_TOO_NEW') throw cause
       const hint = 'Check the log of this process, then the free space of the store and its server.'
       throw new WitanError('STORE_UNAVAILABLE', 'The store cannot be written.', { hint, cause })
     })

@@ -1,5 +1,5 @@
 /** The worker of a process: runs the jobs it owns, renews their leases, and takes over jobs that others left. */
-import type { RunResult } from '@witan/protocol'
+import { isWitanError, type RunResult } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
 import { liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
@@ -83,15 +83,16 @@ export class Worker {
   /** Claims due jobs now and every fifth of a lease. A dead owner's job waits at most one lease and a fifth. */
   async open(): Promise<void> {
     const { env } = this.#context
+    const how = { clock: env.clock, report: reporting(this.#context, this.live) }
     // Leases are renewed by a timer of their own, since a claim may take long.
-    this.#timers.leases = every(env.leaseMs / 3, env, () => renewLeases(this.#context, this.live))
+    this.#timers.leases = every(env.leaseMs / 3, how, () => renewLeases(this.#context, this.live))
     const round = async () => {
       this.capacity.isHolding = false
       await this.claim()
       await this.#context.sweep()
     }
     await round()
-    if (!this.#closed) this.#timers.claims = every(env.leaseMs / 5, env, round)
+    if (!this.#closed) this.#timers.claims = every(env.leaseMs / 5, how, round)
   }
 
   /** Claims due jobs up to the capacity. Claims run one after the other. */
@@ -172,7 +173,11 @@ function notingOf({ note }: WorkerContext, job: Job, row: JobRow) {
 }
 
 /** Repeats `work`, `ms` after each end, and reports its errors. The returned function stops it. */
-function every(ms: number, { clock, report }: Environment, work: () => Promise<void>): () => void {
+function every(
+  ms: number,
+  { clock, report }: Pick<Environment, 'clock' | 'report'>,
+  work: () => Promise<void>,
+): () => void {
   let ended = false
   let cancel = () => {}
   const again = () => {
@@ -201,5 +206,21 @@ async function renewLeases({ env, store }: WorkerContext, live: ReadonlyMap<stri
     if (job === undefined) continue
     if (one === undefined) stopJob(job, 'fenced')
     else if (one.wake) job.log.catchUp().catch((error: unknown) => stopJob(job, error))
+  }
+}
+
+/**
+ * Reports errors; that a newer version has taken the schema over once. Then whatever is at work here stops and is released, and the
+ * callers here that wait for a result are refused, since it can be read no more.
+ */
+function reporting({ env, store, tracker }: WorkerContext, live: ReadonlyMap<string, Job>): (error: unknown) => void {
+  let isTooOld = false
+  return (error) => {
+    if (!isWitanError(error) || error.code !== 'SCHEMA_TOO_NEW') return env.report(error)
+    for (const job of live.values()) stopJob(job, error)
+    for (const { id } of tracker.awaited()) tracker.fail(id, Number.POSITIVE_INFINITY, error)
+    store.releaseJobs(env.owner).catch(env.report)
+    if (!isTooOld) env.report(error)
+    isTooOld = true
   }
 }

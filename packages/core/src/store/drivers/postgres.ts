@@ -2,7 +2,7 @@
 import type { Client } from 'pg'
 import { WitanError } from '@witan/protocol'
 import { clock } from '../sql/postgres/clock.ts'
-import { keySql } from '../sql/postgres/schema.ts'
+import { keySql, migrations } from '../sql/postgres/schema.ts'
 import type { Store } from '../store.ts'
 import { storeGroup } from './postgres/append.ts'
 import { steady } from '../../identity/clock.ts'
@@ -18,7 +18,7 @@ import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
 import { logMethods } from './postgres/log.ts'
-import { migrate, readNotificationKey, unreachable } from './postgres/migrate.ts'
+import { migrate, readNotificationKey, readsVersion, unreachable } from './postgres/migrate.ts'
 import { createNotifications } from './postgres/notify.ts'
 import { participantMethods } from './postgres/participants.ts'
 import { recordMethods } from './postgres/records.ts'
@@ -96,8 +96,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const open = async () => {
     pg = (await import('pg')).default as unknown as Pg
     useParsers(pg.types)
-    const key = await prepare(pg, settings, session)
-    session.begin(new PostgresConnection(settings, pg))
+    const { key, entersByRole } = await prepare(pg, settings, session)
+    session.begin(new PostgresConnection({ ...settings, entersByRole }, pg))
     if (settings.isShared) await assertSameStore(session, key, settings)
     group = makeGroup()
     notifications.open(key)
@@ -145,11 +145,12 @@ export function readSettings(options: PostgresStoreOptions): Omit<ConnectionSett
   const way = wayTo(url)
   const listening = listenUrl === undefined ? way : wayTo(listenUrl)
   const shared = { way, listening, isShared: listenUrl !== undefined }
-  return { ...shared, schema, roles, poolSize, timeouts: { ...defaultTimeouts, ...timeouts } }
+  const known = { version: migrations.length, entersByRole: false }
+  return { ...shared, ...known, schema, roles, poolSize, timeouts: { ...defaultTimeouts, ...timeouts } }
 }
 
-/** Migrates over a separate connection, as the user of the address, and sets the clock. Returns the key of the notifications. */
-async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSession): Promise<Buffer | null> {
+/** Migrates over a separate connection, as the user of the address, and sets the clock. Returns the key of the notifications, and how to begin. */
+async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSession) {
   const client = await connectSession(pg, settings).catch((error: unknown) => {
     throw unreachable(error, settings)
   })
@@ -158,7 +159,8 @@ async function prepare(pg: Pg, settings: ConnectionSettings, session: PostgresSe
     await migrate(client, settings)
     const askedAt = steady()
     session.clock.observe(await serverNow(client), askedAt)
-    return await readNotificationKey(client, settings)
+    const key = await readNotificationKey(client, settings)
+    return { key, entersByRole: !(await readsVersion(client, settings)) }
   } finally {
     await client.end()
   }

@@ -4,10 +4,17 @@ import { WitanError } from '@witan/protocol'
 import { writeSql } from '../../sql/postgres/append.ts'
 import { steady } from '../../../identity/clock.ts'
 import { clientConfig, clientsOf, type Pg } from './connect.ts'
-import { isSilence, troubleOf } from './error.ts'
+import { isSilence, schemaTooNew, sqlState, troubleOf } from './error.ts'
 import { lookAtPeer, setUpSession } from './session-settings.ts'
 import type { ConnectionSettings } from './settings.ts'
-import { createStatements, type TransactionScope, type Statement, type Row, type Statements } from './statements.ts'
+import {
+  createStatements,
+  tooOldState,
+  type TransactionScope,
+  type Statement,
+  type Row,
+  type Statements,
+} from './statements.ts'
 import type { Route } from './url.ts'
 
 /** An open transaction. */
@@ -33,6 +40,8 @@ export interface TransactionOptions {
    * commit waits for disk and standby. After that the earlier commit is as durable.
    */
   readonly confirms?: boolean
+  /** Also for a program that is too old for the schema: it gives up what it holds. */
+  readonly isForAnyVersion?: boolean
 }
 
 /** The process of each connection on the server. A pooler gives its clients other numbers. */
@@ -159,6 +168,7 @@ export class PostgresConnection {
     stream.uncork()
     if (this.#settings.isShared) notePid(client, replies[1])
     const settled = await Promise.allSettled(replies)
+    if (isRefused(parts, settled)) throw tooOld(this.#settings)
     const failed = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
     if (failed.length > 0) throw failed.find(isSilence) ?? failed[0]
     const results = settled.map((one) => (one as PromiseFulfilledResult<Result>).value)
@@ -203,6 +213,21 @@ interface Corkable {
 interface Result {
   readonly rows: readonly Row[]
   readonly command: string
+}
+
+/** The schema demands a later version: its transaction began with an error. */
+function isRefused(
+  parts: readonly (string | QueryConfig)[],
+  settled: readonly PromiseSettledResult<Result>[],
+): boolean {
+  const entered = settled[1]
+  return (
+    String(parts[0]).startsWith('begin') && entered?.status === 'rejected' && sqlState(entered.reason) === tooOldState
+  )
+}
+
+function tooOld({ schema, version }: ConnectionSettings): WitanError {
+  return schemaTooNew({ schema, has: 'been taken over by a newer version', known: version })
 }
 
 /** On a shared connection the first reply of a transaction says whose turn it is. */

@@ -66,6 +66,19 @@ export function unavailable(error: unknown): WitanError {
   return reported
 }
 
+/** This program is too old for the schema, at its start or at work. */
+export function schemaTooNew(at: {
+  readonly schema: string
+  readonly has: string
+  readonly known: number
+}): WitanError {
+  const detail = `The schema \`${at.schema}\` has ${at.has}, and this program knows ${at.known}.`
+  const hint = 'Start the newer version of Witan, or use another schema.'
+  const error = new WitanError('SCHEMA_TOO_NEW', detail, { hint })
+  away.add(error)
+  return error
+}
+
 /** The same if an earlier attempt may have been stored: the caller must not store it in another way. */
 export function inDoubt(error: unknown): WitanError {
   const reported = unavailable(error)
@@ -79,7 +92,7 @@ export function inDoubt(error: unknown): WitanError {
 
 const away = new WeakSet<object>()
 
-/** Whether an error means that the server is unreachable, so that other work would fail too, or that a commit is in doubt. */
+/** Whether an error means that the server cannot be used, so that other work would fail too, or that a commit is in doubt. */
 export function isServerAway(error: unknown): boolean {
   return typeof error === 'object' && error !== null && away.has(error)
 }

@@ -1,7 +1,6 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
 import { pageStart } from '../../cursor.ts'
 import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
-import { migrations } from '../../sql/postgres/schema.ts'
 import type { RowPage } from '../../row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
 import type { Statement, Row } from './statements.ts'
@@ -53,7 +52,7 @@ export function jobMethods(session: PostgresSession, notifications: Notification
       return rows[0]?.count as number
     },
     async claimJobs({ owner, leaseMs, limit }) {
-      const values = [stored(owner), Math.trunc(leaseMs), limit, migrations.length] as const
+      const values = [stored(owner), Math.trunc(leaseMs), limit] as const
       const rows = await asWorker(session, [workerSql.claimJobs, ...values])
       return byNumber(rows).map(jobRow)
     },
@@ -66,7 +65,8 @@ export function jobMethods(session: PostgresSession, notifications: Notification
       return byNumber(rows).map(({ id, wake }): HeldJob => ({ id: restored(id as string), wake: wake as boolean }))
     },
     async releaseJobs(owner, ids) {
-      const rows = await asWorker(session, [workerSql.releaseJobs, stored(owner), ids?.map(stored) ?? null])
+      const query: Statement = [workerSql.releaseJobs, stored(owner), ids?.map(stored) ?? null]
+      const [rows = []] = await session.writeAsWorker(query, { isForAnyVersion: true })
       if (rows.length > 0) notifications.due()
     },
   }

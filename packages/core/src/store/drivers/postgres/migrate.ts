@@ -7,7 +7,7 @@ import { keySql, migrations, usageVersion, versionTable } from '../../sql/postgr
 import { steady } from '../../../identity/clock.ts'
 import type { ConnectionSettings } from './settings.ts'
 import { inSchema, quoted } from './statements.ts'
-import { hintAtServer, sqlState, textOf, troubleOf } from './error.ts'
+import { hintAtServer, schemaTooNew, sqlState, textOf, troubleOf } from './error.ts'
 import { countLogs } from './count-logs.ts'
 
 /** The schema version of a server. */
@@ -52,6 +52,17 @@ async function readVersion(client: Client, settings: ConnectionSettings): Promis
     if (state === '42P01' || state === '3F000') return { version: 0, worksFrom: 0 }
     if (state !== denied) throw error
     return asRole(client, settings.roles.app, ask)
+  }
+}
+
+/** Whether the user may read the version of the schema as itself, as one that does not inherit the rights of its roles may not. */
+export async function readsVersion(client: Client, { schema }: Pick<ConnectionSettings, 'schema'>): Promise<boolean> {
+  try {
+    await client.query(inSchema('select from {s}.schema_version', schema))
+    return true
+  } catch (error) {
+    if (sqlState(error) !== denied) throw error
+    return false
   }
 }
 
@@ -125,6 +136,8 @@ async function migrateOnce(client: Client, settings: ConnectionSettings): Promis
     await makeRoles(run, settings)
     await run('create schema if not exists {s}')
     await run(versionTable)
+    // Every transaction reads it when it begins: those that are under way end first, and later ones see the new version.
+    await run('lock table {s}.schema_version in access exclusive mode')
     const found = await readVersion(client, settings)
     assertNotTooNew(found, settings)
     for (const { sql } of migrations.slice(found.version)) await run(sql)
@@ -181,9 +194,7 @@ function roleError({ roles, listening }: ConnectionSettings, error: unknown): Wi
 }
 
 function assertNotTooNew({ worksFrom, version }: Version, { schema }: ConnectionSettings): void {
-  if (worksFrom <= migrations.length) return
-  const detail = `The schema \`${schema}\` has version ${version}, and this program knows ${migrations.length}.`
-  throw new WitanError('SCHEMA_TOO_NEW', detail, { hint: 'Start the newer version of Witan, or use another schema.' })
+  if (worksFrom > migrations.length) throw schemaTooNew({ schema, has: `version ${version}`, known: migrations.length })
 }
 
 /** The server could not be used. No part of the error contains the password. */

@@ -53,21 +53,50 @@ test('a schema of a newer version is used where that version allows it, and else
   await assert.rejects(postgresStore(place).open(), { code: 'SCHEMA_TOO_NEW', message: /version \d+/ })
 })
 
-test('a program at work claims nothing once the schema demands a newer one', async (context) => {
+test('a program at work neither reads nor writes nor claims once the schema demands a newer one, and gives up what it holds', async (context) => {
   const place = await freshSchema(context)
   const store = postgresStore(place)
   await store.open()
   context.after(() => store.close())
-  await begin(store, { id: 'j1' })
-  await store.releaseJobs('w1')
+  const job = await begin(store, { id: 'j1' })
   const claim = { owner: 'w', leaseMs: 1000, limit: 10 }
+  const works: Record<string, () => Promise<unknown>> = {
+    append: () => store.append({ ...by(job), entries: [entry('more')] }),
+    claimJobs: () => store.claimJobs(claim),
+    heartbeat: () => store.heartbeat('w1', [{ id: 'j1', epoch: 1 }], 1000),
+    checkWritable: () => store.checkWritable(),
+    readEntries: () => store.readEntries(database, job.conversation, { after: 0, limit: 9 }),
+    deleteConversation: () => store.deleteConversation(database, job.conversation),
+    dueInterruptions: () => store.dueInterruptions(10),
+  }
   await setVersion(place, migrations.length + 1, migrations.length + 1)
-  assert.deepEqual(await store.claimJobs(claim), [])
+  for (const [name, work] of Object.entries(works))
+    await assert.rejects(work(), { code: 'SCHEMA_TOO_NEW', message: /taken over by a newer version/ }, name)
+  await store.releaseJobs('w1')
   await setVersion(place, migrations.length + 1, migrations.length)
+  assert.deepEqual(await textsOf(store, job.conversation), ['hello'])
   assert.deepEqual(
     (await store.claimJobs(claim)).map(({ id }) => id),
     ['j1'],
   )
+})
+
+test('what is under way when a newer version takes the schema over ends before, and what waits for it is refused', async (context) => {
+  const place = await freshSchema(context)
+  const store = postgresStore(place)
+  await store.open()
+  context.after(() => store.close())
+  const job = await begin(store, { id: 'j1' })
+  await asAdmin(place.url, async (admin) => {
+    await admin.query('begin')
+    await admin.query(`lock table "${place.schema}".schema_version in access exclusive mode`)
+    const appended = store.append({ ...by(job), entries: [entry('more')] })
+    const sql = 'select from pg_locks where not granted and relation = $1::regclass'
+    while ((await admin.query(sql, [`"${place.schema}".schema_version`])).rowCount === 0);
+    await admin.query(`update "${place.schema}".schema_version set works_from = works_from + 1`)
+    await admin.query('commit')
+    await assert.rejects(appended, { code: 'SCHEMA_TOO_NEW' })
+  })
 })
 
 test('a migration gives way to whoever is in the way, and is done when that is over', async (context) => {
@@ -202,6 +231,11 @@ test('a user with the two roles and no rights of its own can run what another on
     client.query(`grant "${place.schema}_app", "${place.schema}_worker" to "${place.schema}_login"`),
   )
   await works({ ...place, url }, 'b')
+  await asAdmin(place.url, (client) => client.query(`revoke "${place.schema}_app" from "${place.schema}_login"`))
+  await asAdmin(place.url, (client) => client.query(`revoke "${place.schema}_worker" from "${place.schema}_login"`))
+  const grant = `grant "${place.schema}_app", "${place.schema}_worker" to "${place.schema}_login"`
+  await asAdmin(place.url, (client) => client.query(`alter role "${place.schema}_login" noinherit; ${grant}`))
+  await works({ ...place, url }, 'c')
 })
 
 test('whoever logs in, the store acts as its role: what that may not, it cannot', async (context) => {

@@ -45,8 +45,8 @@ export class PostgresSession {
   }
 
   /** Runs fixed statements table-wide, in the worker role. They may run twice if a connection is lost. */
-  writeAsWorker(query: Statement) {
-    return this.work(() => this.connection.run('worker', [query], { pool: 'write' }))
+  writeAsWorker(query: Statement, options: Pick<TransactionOptions, 'isForAnyVersion'> = {}) {
+    return this.work(() => this.connection.run('worker', [query], { pool: 'write', ...options }))
   }
 
   /**

@@ -21,6 +21,10 @@ export interface ConnectionSettings {
   /** A pooler may give each transaction of `way` another session. Nothing is set on it for longer than a transaction. */
   readonly isShared: boolean
   readonly schema: string
+  /** How many migrations this program knows. */
+  readonly version: number
+  /** The user may read the version of the schema only in one of the roles. */
+  readonly entersByRole: boolean
   readonly roles: { readonly app: string; readonly worker: string }
   readonly poolSize: number
   readonly timeouts: Timeouts

@@ -16,19 +16,31 @@ export type Statement = readonly [sql: string, ...values: Value[]]
 /** The scope of a transaction: one database (tenant), or table-wide in the worker role. */
 export type TransactionScope = { readonly database: string } | 'worker'
 
-/** Sets the role and the tenant for this transaction only, and selects the server's time. */
-const enter = `select set_config('role', $1, true), set_config('witan.database', $2, true), ${clock} as now`
+/**
+ * Sets the role and the tenant for this transaction only, and selects the server's time. Divides by zero if the schema works with
+ * later versions than `$3` only. The read of the version holds up a migration until the transaction ends, and it waits for one.
+ */
+const enter = `select set_config('role', $1, true), set_config('witan.database', $2, true), ${clock} as now,
+  (select 1 / case when v.works_from > $3 then 0 else 1 end from {s}.schema_version v) as fits`
+
+/** The SQLSTATE of a transaction that was begun by a version that is too old. */
+export const tooOldState = '22012'
+/** Later than any version. */
+const anyVersion = 2_147_483_647
 
 /** Builds the queries for one schema and its roles. */
 export interface Statements {
   /** The two statements with which every transaction begins. */
-  begin(place: TransactionScope, options: { readonly snapshot?: boolean }): (string | QueryConfig)[]
+  begin(
+    place: TransactionScope,
+    options: { readonly snapshot?: boolean; readonly isForAnyVersion?: boolean },
+  ): (string | QueryConfig)[]
   all(queries: readonly Statement[]): QueryConfig[]
 }
 
 /** Gives each statement text one name, used on all connections; none where a connection is shared with others. */
 export function createStatements(
-  at: Pick<ConnectionSettings, 'schema' | 'roles' | 'isShared' | 'timeouts'>,
+  at: Pick<ConnectionSettings, 'schema' | 'roles' | 'isShared' | 'timeouts' | 'version' | 'entersByRole'>,
 ): Statements {
   const { isShared, timeouts } = at
   const prepared = new Map<string, { readonly name?: string; readonly text: string }>()
@@ -43,10 +55,11 @@ export function createStatements(
     return made
   }
   return {
-    begin(place, { snapshot = false }) {
-      const values = place === 'worker' ? [at.roles.worker, ''] : [at.roles.app, place.database]
+    begin(place, { snapshot = false, isForAnyVersion = false }) {
+      const [role, database] = place === 'worker' ? [at.roles.worker, ''] : [at.roles.app, place.database]
       const begin = snapshot ? 'begin isolation level repeatable read read only' : `begin${access}`
-      return [begin, { ...prepare(first), values }]
+      const values = [role, database, isForAnyVersion ? anyVersion : at.version]
+      return [at.entersByRole ? `${begin}; set local role ${quoted(role)}` : begin, { ...prepare(first), values }]
     },
     all: (queries) => queries.map(([sql, ...values]) => ({ ...prepare(sql), values: values as unknown[] })),
   }

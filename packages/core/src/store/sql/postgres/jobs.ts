@@ -75,11 +75,10 @@ order by j.changed_at desc, j.id desc limit $10`,
 
 /** Table-wide statements of the worker role; `$1` is the owner. */
 export const workerSql = {
-  /** A version that knows fewer migrations (`$4`) than the schema requires claims nothing, because it could not read such a log. */
   claimJobs: `
 with due as (
   select database, id from {s}.jobs
-  where due_at < ${clock} and (select works_from from {s}.schema_version) <= $4
+  where due_at < ${clock}
   order by due_at, number limit $3 for update skip locked
 )
 update {s}.jobs j
