@@ -27,7 +27,7 @@ export { jsonText, textBytes } from './identity/json-pieces.ts'
 
 // callers from outside, and whom they reach
 export { anonymousPrincipal, isOutside, remotePrincipal } from './identity/principal.ts'
-export { mayCall } from './identity/agent-access.ts'
+export { isOpen, mayCall } from './identity/agent-access.ts'
 export { canonicalSubject, type EvidenceClaim, isTrusted, type TrustedIssuer, urlOfDid } from './identity/trust.ts'
 export type { PublishedAgent, PublishedAgents } from './runtime/published.ts'
 export type { Asked, OwnMessage, OwnRun, OwnRunFilter, OwnRuns } from './runtime/own-runs.ts'

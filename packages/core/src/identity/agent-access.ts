@@ -20,6 +20,13 @@ export function mayCall({ call }: Pick<AgentAccess, 'call'>, principal: Requeste
   return call === null ? !isOutside(principal) : admits(call, principal)
 }
 
+/** True if somebody may call without a credential: anybody, or whose evidence proves the rest of a list. */
+export function isOpen({ call }: Pick<AgentAccess, 'call'>): boolean {
+  return (
+    call?.some((entry) => entry === anonymousEntry || (Array.isArray(entry) && entry.includes(anonymousEntry))) === true
+  )
+}
+
 /** True if an agent may use the tool of that name in a run of this principal. Without a list everybody may. */
 export function mayUseTool({ tools }: AgentAccess, name: string, principal: Requester): boolean {
   const entries = tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined
@@ -37,6 +44,7 @@ function admits(entries: readonly Entry[], principal: Requester): boolean {
 }
 
 const roleMark = 'role:'
+const anonymousEntry = 'anonymous'
 const anyAddress = '@*'
 const anyOfDomain = '@*@'
 /** The immediate principal, and the origin. */

@@ -1,6 +1,6 @@
 /** Who calls over A2A: the wire credential of a request, in every mode of authentication. */
 import type { Principal, Runtime } from '@witan/core'
-import { anonymousPrincipal, keyPattern, type PublishedAgent, remotePrincipal } from '@witan/core/tooling'
+import { anonymousPrincipal, isOpen, keyPattern, type PublishedAgent, remotePrincipal } from '@witan/core/tooling'
 import { type DatabaseId, isWitanError } from '@witan/protocol'
 import { type Auth, bearerOf } from '../auth.ts'
 import { createKeyAuth } from '../auth-keys.ts'
@@ -127,5 +127,5 @@ export function checkReached({ audience, isAnonymous }: Caller, agent: Published
 }
 
 function admitsAnonymous({ data }: PublishedAgent): boolean {
-  return data.access.call?.includes('anonymous') === true
+  return isOpen(data.access)
 }

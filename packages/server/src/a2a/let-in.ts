@@ -27,15 +27,15 @@ function withoutEvidence(entry: string | readonly string[]): string | readonly s
  */
 export function letInCheck(
   { runtime }: Pick<AppOptions, 'runtime'>,
-  of: { readonly agent: () => PublishedAgent | undefined; readonly caller: Caller; readonly path: string },
+  of: { readonly agent: () => PublishedAgent | undefined; readonly caller: () => Caller; readonly path: string },
 ): Pick<Auth, 'recheckMs'> & { check(): Promise<Caller['principal']> } {
   return {
     recheckMs,
     async check() {
       const reached = of.agent()
       const agent = reached === undefined ? undefined : await runtime.published.find(reached.address)
-      if (agent === null || (agent && !isLetIn(agent, of.caller))) throw nothingAt(of.path)
-      return of.caller.principal
+      if (agent === null || (agent && !isLetIn(agent, of.caller()))) throw nothingAt(of.path)
+      return of.caller().principal
     },
   }
 }

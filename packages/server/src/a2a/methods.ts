@@ -32,6 +32,8 @@ export interface MethodCall {
   readonly pick: (message: ReadMessage, own: OwnRuns) => Promise<PublishedAgent>
   readonly params: unknown
   readonly evidence: EvidenceChecks
+  /** Is told the caller with what its evidence proves, once that lets it in: it holds for the reply. */
+  readonly onProven?: (principal: Principal) => void
   /** For the error of what is missing. */
   readonly path: string
   readonly options: AppOptions
@@ -218,7 +220,9 @@ async function said(call: MethodCall, message: ReadMessage, contextId = contextP
   const agent = await call.pick(message, witanOf(call).ownRuns)
   checkReached(caller, agent)
   const checked = await call.evidence.check(message.evidence, evidenceTerms(call, agent, message))
-  if (!mayCall(agent.data.access, withEvidence(caller.principal, checked))) throw nothingAt(call.path)
+  const principal = withEvidence(caller.principal, checked)
+  if (!mayCall(agent.data.access, principal)) throw nothingAt(call.path)
+  call.onProven?.(principal)
   const { incoming, notices } = taken(call, agent, { message, checked })
   const witan = witanOf(call, incoming)
   const placed = await accepted(

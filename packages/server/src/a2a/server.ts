@@ -144,9 +144,13 @@ async function run(
     agent = await call.pick(...given)
     return agent
   }
-  const auth = recheckOf(server, { request, call, agent: () => agent })
+  let { caller } = call
+  const onProven: MethodCall['onProven'] = (principal) => {
+    caller = { ...caller, principal }
+  }
+  const auth = recheckOf(server, { request, path: call.path, caller: () => caller, agent: () => agent })
   const admitted = { auth, request, requestOrigin: 'listed' } as const
-  const reply = await replyWhileAdmitted(admitted, handle({ ...call, pick }))
+  const reply = await replyWhileAdmitted(admitted, handle({ ...call, pick, onProven }))
   agent = reply.agent ?? agent
   await refuseLate(admitted, since)
   return 'value' in reply ? binding.result(reply.value) : stream(server, given, { reply, binding, auth })
@@ -157,10 +161,9 @@ type Recheck = Pick<Auth, 'check' | 'recheckMs'>
 /** What checks the caller again: its key or token of this server, else whether the agent lets it in still. */
 function recheckOf(
   { options, credentials }: A2aServer,
-  of: { readonly request: Request; readonly call: MethodCall; readonly agent: () => PublishedAgent | undefined },
+  { request, ...of }: Parameters<typeof letInCheck>[1] & { readonly request: Request },
 ): Recheck {
-  const { request, call, agent } = of
-  return credentials.recheck(request) ?? letInCheck(options, { agent, caller: call.caller, path: call.path })
+  return credentials.recheck(request) ?? letInCheck(options, of)
 }
 
 /** A stream of frames, as long as its caller is let in. */

@@ -1,5 +1,5 @@
 /** The cards of published agents and of the hub, in both formats. */
-import { anonymousPrincipal, mayCall, type PublishedAgent } from '@witan/core/tooling'
+import { isOpen, type PublishedAgent } from '@witan/core/tooling'
 import { extensions } from '../a2a/binding.ts'
 import type { Federation } from '../federation-config.ts'
 
@@ -43,7 +43,7 @@ export function mentionableCard(agent: PublishedAgent, federation: Federation): 
 export function a2aCard(agent: PublishedAgent, federation: Federation): object {
   return cardOf(headOf(agent), {
     endpoint: endpointOf(agent, federation),
-    isOpen: isOpen(agent),
+    isOpen: isOpen(agent.data.access),
     skills: [skillOf(agent)],
   })
 }
@@ -62,7 +62,7 @@ export function hubCard(agents: readonly PublishedAgent[], domain: string, feder
     description: left === 0 ? about : `${about} Its skills are the first ${skills.length} of ${agents.length} agents.`,
     version: String(agents.reduce((sum, { revision }) => sum + revision, 0)),
   }
-  return cardOf(head, { endpoint: `${base}/a2a`, isOpen: agents.every(isOpen), skills })
+  return cardOf(head, { endpoint: `${base}/a2a`, isOpen: agents.every(({ data }) => isOpen(data.access)), skills })
 }
 
 /** The skills of the first agents, as far as they fit beside the rest of the card and two signatures. */
@@ -130,10 +130,6 @@ export function cardUrlOf(agent: PublishedAgent, federation: Federation): string
 
 function endpointOf(agent: PublishedAgent, federation: Federation): string {
   return `${federation.publicUrl()}/a2a/${segmentOf(agent, federation)}`
-}
-
-function isOpen({ database, data }: PublishedAgent): boolean {
-  return mayCall(data.access, anonymousPrincipal(database))
 }
 
 /** The beginning of a text, never with half a character. */

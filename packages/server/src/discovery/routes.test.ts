@@ -46,6 +46,7 @@ describe('what others read', () => {
     await runtime.agents.saveAll([
       agent('manual', { address: 'docs', name: 'Docs', description: 'Finds pages.' }),
       agent('open', { address: 'open', access: { call: ['anonymous', '@*'] } }),
+      agent('ajar', { address: 'ajar', access: { call: [['anonymous', '@a@a.example']] } }),
       agent('hidden', {}),
       agent('off', { address: 'off', disabled: true }),
       agent('long', { address: 'long', description: `${'ü'.repeat(99_999)}` }),
@@ -169,8 +170,10 @@ describe('what others read', () => {
   })
 
   test('[Mb14] an agent that callers without a credential may call asks for none', async () => {
-    const card = await json('/a2a/open/.well-known/agent-card.json')
-    assert.ok(!('securitySchemes' in card) && !('securityRequirements' in card))
+    for (const name of ['open', 'ajar']) {
+      const card = await json(`/a2a/${name}/.well-known/agent-card.json`)
+      assert.ok(!('securitySchemes' in card) && !('securityRequirements' in card), name)
+    }
   })
 
   test('[Mb14] a card stays below what others read, however long its description', async () => {
@@ -221,8 +224,8 @@ describe('what others read', () => {
   test('[Mb15] the hub has a skill for each published agent of its domain', async () => {
     const skills = async (host: string) =>
       ((await json('/.well-known/agent-card.json', { host }))['skills'] as { id: string }[]).map(({ id }) => id)
-    assert.deepEqual(await skills('bots.example.com'), ['docs', 'long', 'open'])
-    assert.deepEqual(await skills('example.com'), ['docs', 'long', 'open'])
+    assert.deepEqual(await skills('bots.example.com'), ['ajar', 'docs', 'long', 'open'])
+    assert.deepEqual(await skills('example.com'), ['ajar', 'docs', 'long', 'open'])
     assert.deepEqual(await skills('acme.example'), ['docs'])
     const { supportedInterfaces, name } = await json('/.well-known/agent-card.json')
     assert.deepEqual(
