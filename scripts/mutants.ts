@@ -52,26 +52,36 @@ async function copyTree(): Promise<string> {
   return copy
 }
 
-/** Whether the tests are green; one that does not end in time is not. The first red file settles it. */
+/** Whether the tests are green; one that does not end in time is not, nor are none. The first red file settles it. */
 async function isGreen(copy: string, { tests, only }: Pick<Mutant, 'tests' | 'only'>): Promise<boolean> {
-  for (const file of tests) if (!(await isFileGreen(copy, file, only))) return false
-  return true
+  let sum = 0
+  for (const file of tests) {
+    const passed = await passedIn(copy, file, only)
+    if (passed === null) return false
+    sum += passed
+  }
+  return sum > 0
 }
 
-/** A file runs in one process, which is all the isolation that it needs. The copy keeps what it has compiled. */
-function isFileGreen(copy: string, file: string, only: string | undefined): Promise<boolean> {
+/** How many tests of a file have passed; null if one has not. It runs in one process, which is all the isolation that it needs. The copy keeps what it has compiled. */
+function passedIn(copy: string, file: string, only: string | undefined): Promise<number | null> {
   const which = only === undefined ? [] : [`--test-name-pattern=${only}`]
   const how = ['--test', '--test-isolation=none', '--test-force-exit', `--test-timeout=${limitMs}`]
+  how.push('--test-reporter=tap')
   const env = { ...process.env, WITAN_TESTS: 'all', NODE_COMPILE_CACHE: join(copy, '.compiled') }
   return new Promise((resolve, reject) => {
     const args = ['--conditions=witan-source', ...how, ...which, file]
-    const child = spawn(process.execPath, args, { cwd: copy, env, stdio: 'ignore', detached: true })
+    const child = spawn(process.execPath, args, { cwd: copy, env, stdio: ['ignore', 'pipe', 'ignore'], detached: true })
+    let said = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-2_000)
+    })
     const timer = setTimeout(() => killAll(child), limitMs)
     child.once('error', reject)
-    child.once('exit', (code) => {
+    child.once('exit', () => killAll(child))
+    child.once('close', (code) => {
       clearTimeout(timer)
-      killAll(child)
-      resolve(code === 0)
+      resolve(code === 0 ? Number(/^# pass (\d+)$/m.exec(said)?.[1] ?? 0) : null)
     })
   })
 }

@@ -43,7 +43,7 @@ export function foldDemandAnswer(
   const demand = commonDemands(toolCall).find((one) => isAskedFor(given.asked, one))
   if (demand === undefined) return
   const hasResolution = 'resolution' in policyAnswer(given.answer)
-  if (hasResolution) state.met.add(nameOf(owner, demand))
+  if (hasResolution) state.met.set(nameOf(owner, demand), true)
   for (const call of run.calls.values()) {
     if (call === owner || call.agent.id !== owner.agent.id) continue
     const waiting = call.toolCalls.find(waitsForAnother)
@@ -96,11 +96,11 @@ function openNames({ met }: ConversationState, body: ToolCall): readonly string[
   const isAnswered = (demand: Demand) =>
     answers.some((one) => one.kind === 'interruption' && isAskedFor(one.asked, demand))
   const names = commonDemands(body).flatMap((demand) => (isAnswered(demand) ? [] : [nameOf(owner, demand)]))
-  return names.filter((name) => !met.has(name))
+  return names.filter((name) => met.get(name) !== true)
 }
 
 function isMet({ met }: ConversationState, call: AgentCall, demand: Demand): boolean {
-  return demand.per === 'conversation' && met.has(nameOf(call, demand))
+  return demand.per === 'conversation' && met.get(nameOf(call, demand)) === true
 }
 
 /** Other words are another demand. */

@@ -77,7 +77,7 @@ export function emptyState(
     answers: new SparseMap(),
     badEnds: new SparseMap(),
     artifacts: { made: new SparseMap(), reads: new SparseMap() },
-    met: new Set(),
+    met: new SparseMap(),
     folded: 0,
     seq: 0,
   }

@@ -9,8 +9,8 @@ import type { Entry, EntryView, Writable } from '@witan/protocol/entries'
 export class OwnView {
   readonly #isLoaded: boolean
   #name: string | null = null
-  /** The writers of which an entry says that they write with this fold. */
-  readonly #known = new WeakSet<object>()
+  /** The writers of which an entry says that they write with this fold. Null as long as there is none: each weak set costs every collection. */
+  #known: WeakSet<object> | null = null
   /** The seq of the last entry of others, if no entry says yet that it was read; else 0. */
   #unsaid = 0
 
@@ -26,11 +26,12 @@ export class OwnView {
   /** Sets the view of an entry that is made now; `writer` records it, null for a command. */
   mark(entry: Writable<Entry>, writer: object | null): void {
     if (this.#unsaid === 0 && !this.#isLoaded) return
-    const isKnown = writer !== null && this.#known.has(writer)
+    const isKnown = this.#isKnown(writer)
     if (this.#unsaid === 0 && isKnown) return
     const view: Writable<EntryView> = {}
     if (!isKnown && this.#isLoaded) {
       view.by = this.#name ??= `${entry.job}/${entry.appendNo}`
+      this.#known ??= new WeakSet()
       if (writer !== null) this.#known.add(writer)
     }
     if (this.#unsaid > 0) view.upTo = this.#unsaid
@@ -41,7 +42,7 @@ export class OwnView {
   /** Marks the entries of a proposal; `writer` records those of `job`. Returns what takes it back if they are not stored. */
   propose(entries: readonly Entry[], writer: object | null, job: string | undefined): () => void {
     const [unsaid, name] = [this.#unsaid, this.#name]
-    const isKnown = writer !== null && this.#known.has(writer)
+    const isKnown = this.#isKnown(writer)
     for (const entry of entries) {
       if (entry.view !== undefined) delete (entry as Writable<Entry>).view
       this.mark(entry, entry.job === job && entry.epoch > 0 ? writer : null)
@@ -49,7 +50,11 @@ export class OwnView {
     return () => {
       this.read(unsaid)
       this.#name = name
-      if (writer !== null && !isKnown) this.#known.delete(writer)
+      if (writer !== null && !isKnown) this.#known?.delete(writer)
     }
+  }
+
+  #isKnown(writer: object | null): boolean {
+    return writer !== null && this.#known?.has(writer) === true
   }
 }

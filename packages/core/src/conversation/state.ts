@@ -378,7 +378,7 @@ export interface ConversationState {
   readonly badEnds: SparseMap<string, BadEnd>
   readonly artifacts: Artifacts
   /** What agents demand once in a conversation, and is met. */
-  readonly met: Set<string>
+  readonly met: SparseMap<string, true>
   /** How many entries are folded. */
   folded: number
   /** The last seq that is folded and stored. */

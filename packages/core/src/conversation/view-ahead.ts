@@ -3,9 +3,9 @@ import { runByPieces } from '../identity/pausable.ts'
 import { attributed } from '../model/attribution.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import { readWords } from './inbox.ts'
-import type { Said } from './said.ts'
+import { contentOf, type Said } from './said.ts'
 import type { AgentCall } from './state.ts'
-import { rendering, unreadOf, unreadShared } from './view.ts'
+import { isUnreadShared, rendering, unreadFrom } from './view.ts'
 
 /** Texts of fewer characters in all are scrubbed and rendered where they are read. */
 const shortInAll = 16_384
@@ -24,13 +24,12 @@ interface Passage {
  * Null if nothing long is new, and no long value is hidden from it for the first time: that costs next to nothing.
  */
 export function prepareView(call: AgentCall): Promise<Forget> | null {
-  const passages = passagesOf(call)
-  const length = passages.reduce((sum, { text }) => sum + text.length, 0)
   const isPrepared = call.scrub?.isPrepared !== false
-  return isPrepared && length < shortInAll ? null : remember(call, passages)
+  return isPrepared && unreadLength(call) < shortInAll ? null : remember(call)
 }
 
-async function remember(call: AgentCall, passages: readonly Passage[]): Promise<Forget> {
+async function remember(call: AgentCall): Promise<Forget> {
+  const passages = passagesOf(call)
   await call.scrub?.prepared()
   const forget = await rememberAll(passages)
   await runByPieces(rendering(call))
@@ -70,16 +69,40 @@ export function prepareAnswer(call: AgentCall, text: string): Promise<Forget> | 
   return rememberAll(passages)
 }
 
+/** How many characters the passages have in all. Every request asks, so nothing is made for it. */
+function unreadLength(call: AgentCall): number {
+  const { document, shared, handOver, iterations } = call
+  let length = handOver === null && iterations === 0 ? call.message.length : 0
+  const { said, inbox } = document
+  for (let at = unreadFrom(call); at < said.length; at += 1) length += lengthOf(said[at] as Said)
+  for (const { text, calls } of inbox) {
+    length += text.length
+    if (calls !== undefined) for (const one of calls) length += one.arguments.length + contentOf(one.response).length
+  }
+  if (shared !== null && isUnreadShared(shared))
+    for (let at = shared.from; at < shared.upTo; at += 1) length += lengthOf(shared.said[at] as Said)
+  return length
+}
+
+function lengthOf(said: Said): number {
+  if (said.kind === 'words') return said.text.length
+  let length = said.kind === 'reply' ? said.text.length : 0
+  if (said.kind === 'results') for (const { content } of said.results) length += content.length
+  else for (const one of said.calls) length += one.arguments.length
+  return length
+}
+
 function passagesOf(call: AgentCall): readonly Passage[] {
   const { scrub, scrubOthers, agent, shared } = call
   const passages: Passage[] = []
   const add = (said: Said, reader: Scrubber) => passages.push(...textsIn(said, reader))
   const readerOf = (speaker: string) => (speaker === agent.id ? scrub : scrubOthers)
-  for (const said of unreadOf(call)) add(said, readerOf(speakerOf(said)))
+  for (const said of call.document.said.slice(unreadFrom(call))) add(said, readerOf(speakerOf(said)))
   const before = call.document.said.at(-1)
   for (const waiting of call.document.inbox)
     for (const said of readWords(waiting, call, before)) add(said, readerOf(speakerOf(said)))
-  if (shared !== null) for (const said of unreadShared(shared)) add(said, shared.scrub)
+  if (shared !== null && isUnreadShared(shared))
+    for (const said of shared.said.slice(shared.from, shared.upTo)) add(said, shared.scrub)
   if (call.handOver === null && call.iterations === 0) passages.push({ text: call.message, by: [scrub] })
   return passages
 }

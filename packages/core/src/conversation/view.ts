@@ -113,16 +113,15 @@ function lengthOf(said: Said, part: number): number {
   return said.kind === 'results' ? (said.results[part]?.content.length ?? 0) : said.text.length
 }
 
-/** What the model of `call` has not read yet of its history. */
-export function unreadOf(call: AgentCall): readonly Said[] {
-  const { said, views } = call.document
-  const from = views.find((one) => isFor(one, call))?.upTo ?? call.firstSaid
-  return from === said.length ? [] : said.slice(from)
+/** Where what the model of `call` has not read yet of its document begins. */
+export function unreadFrom(call: AgentCall): number {
+  for (const view of call.document.views) if (isFor(view, call)) return view.upTo
+  return call.firstSaid
 }
 
-/** What a call reads of its caller's document, until its text is made. */
-export function unreadShared(history: SharedHistory): readonly Said[] {
-  return shared.has(history) ? [] : history.said.slice(history.from, history.upTo)
+/** Whether the text of what a call reads of its caller's document is to be made. */
+export function isUnreadShared(history: SharedHistory): boolean {
+  return !shared.has(history)
 }
 
 function isFor(view: DocumentView, call: AgentCall): boolean {

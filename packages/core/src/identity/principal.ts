@@ -73,8 +73,11 @@ export function authorOf({ id }: Pick<Principal, 'id'>): string {
   return id.startsWith('@') ? id : 'user'
 }
 
+const nobody = Object.freeze({})
+
 /** Who called from another server, as lists and cards show it; nothing for any other run. */
 export function shownCaller({ id, address, incoming }: Principal): { readonly caller?: OutsideCaller } {
+  if (incoming === undefined && !id.startsWith('@')) return nobody
   const caller = callerOf({ principal: { id, ...(address === null ? {} : { address }) }, incoming })
   return caller === null ? {} : { caller }
 }

@@ -25,12 +25,15 @@ const unseen = `(?![${lineBreaks}])[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_
 const like = (letter: string) => `(?:${letter}|(?![a-z])\\p{L})`
 const letters = [...Array.from('from', like), '[@\\uff20\\ufe6b]'].map((one) => `(?:${unseen})*${one}`).join('')
 const bracket = '(?![({\\uff08\\uff5b])\\p{Ps}'
-/** Most texts have no bracket before an `f`. */
+/** All other opening brackets stand here or behind it in Unicode. Texts without one of these are nearly all texts, and cost least to see. */
+const anyBracket = /[[\u0f3a-\uffff]/
+/** Of the others, most have no bracket before an `f`. */
 const mayBegin = new RegExp(`${bracket}(?:${unseen})*${like('f')}`, 'iu')
 /** What stands before the mark of a line that begins like an attribution; also with other brackets or letters, in capitals, or with something unseen in it. */
 const beforeMark = new RegExp(`(^|[${lineBreaks}])((?:${unseen})*)(?=${bracket}${letters})`, 'giu')
-/** Line breaks that JSON may hold as they are. */
-const breakInJson = /[\u0085\u2028\u2029]/g
+/** Line breaks that JSON may hold as they are. To look for one costs less than to replace none. */
+const breakInJson = /[\u0085\u2028\u2029]/
+const breaksInJson = new RegExp(breakInJson, 'g')
 
 /**
  * Text of a person, model, tool or remote, escaped for models: a `\` is put before the mark of each line that begins like an attribution,
@@ -38,9 +41,9 @@ const breakInJson = /[\u0085\u2028\u2029]/g
  * it are written as `\u2028`, because they may stand within JSON, whose value stays the same. Escaping twice changes nothing.
  */
 export function markForeign(text: string): string {
-  if (!mayBegin.test(text)) return text
+  if (!anyBracket.test(text) || !mayBegin.test(text)) return text
   return text.replace(beforeMark, (whole, lineBreak: string, gap: string) =>
-    lineBreak.search(breakInJson) === 0 ? escaped(lineBreak) + gap : `${whole}\\`,
+    breakInJson.test(lineBreak) ? escaped(lineBreak) + gap : `${whole}\\`,
   )
 }
 
@@ -54,7 +57,7 @@ export function jsonForModel(value: unknown): string {
 
 /** Lines of JSON, as `jsonForModel` writes it. */
 export function breaksEscaped(json: string): string {
-  return json.replace(breakInJson, escaped)
+  return breakInJson.test(json) ? json.replace(breaksInJson, escaped) : json
 }
 
 function escaped(character: string): string {

@@ -45,10 +45,10 @@ export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: 
     attempt,
     // If its calls do not run, the reply counts as one without tools.
     offered: offered && !(areToolsOff && calls),
-    ...(isToolless ? { toolless: true as const } : {}),
     accepted: invalid === null,
   }
   // Set one by one: every reply is kept, and an object that spreads what few replies have takes room for all of it.
+  if (isToolless) body.toolless = true
   if (body.model !== model.id) body.asked = model.id
   if (messageIdsRead.length > 0) body.heard = messageIdsRead
   if (behind > 0) body.behind = behind

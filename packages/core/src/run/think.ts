@@ -32,22 +32,22 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
     if (ahead !== null) (await ahead)()
     const thinking: Thinking = { call, job, signal: controller.signal, refused: null }
     let next: NextStep = firstStep(thinking)
-    while (next !== null) next = await (typeof next === 'string' ? prepared(thinking, next) : asked(thinking, next))
+    while (next !== null) {
+      if (typeof next !== 'string') {
+        next = await asked(thinking, next)
+        continue
+      }
+      // A step of this process is taken once what a cut names is stored, the texts are prepared, and the log takes entries.
+      if (next === 'cut') await job.writer.commit()
+      const view = next === 'cut' ? null : prepareView(call)
+      const forget = view === null ? null : await view
+      while (job.log.proposals.pending !== null) await job.log.proposals.pending
+      next = takeStep(thinking, next)
+      forget?.()
+    }
   } finally {
     timeLimit.end(watched)
   }
-}
-
-/** Takes a step of this process, once its texts are prepared, what it names is stored, and the log takes entries. */
-async function prepared(thinking: Thinking, step: 'cut' | 'answer'): Promise<NextStep> {
-  const { call, job } = thinking
-  if (step === 'cut') await job.writer.commit()
-  const ahead = step === 'cut' ? null : prepareView(call)
-  const forget = ahead === null ? null : await ahead
-  while (job.log.proposals.pending !== null) await job.log.proposals.pending
-  const next = takeStep(thinking, step)
-  forget?.()
-  return next
 }
 
 /** To record a long reply and to read it again takes about 1 ms for a million characters. */

@@ -130,22 +130,28 @@ interface SumsList {
 const shortList = 16
 
 /** The sums of this agent, model and day; without a model the latest ones. They come last if they are new. */
-function sumsOf(lists: Map<string, SumsList>, key: string, { agent, model, day }: SumsOf): DaySums {
+function sumsOf(lists: Map<string, SumsList>, key: string, of: SumsOf): DaySums {
   const list = lists.get(key) ?? { all: [], places: null }
-  if (list.all.length === 0) lists.set(key, list)
-  if (list.all.length > shortList && list.places === null) list.places = placesIn(list.all)
-  const { all, places } = list
-  const name = placeName({ agent, model, day })
-  const known = places === null ? all.findLast((one) => isOf(one, { agent, model, day })) : places.get(name)
+  const known = knownIn(list, of)
   if (known !== undefined) return known
+  const { agent, model, day } = of
   const fresh = { ...noSums, agent, model: model ?? null, day }
-  all.push(fresh)
-  if (places !== null) notePlace(places, fresh)
+  if (list.all.push(fresh) === 1) lists.set(key, list)
+  if (list.places !== null) notePlace(list.places, fresh)
   return fresh
 }
 
-function isOf(one: DaySums, { agent, model, day }: SumsOf): boolean {
-  return one.agent === agent && one.day === day && (model === undefined || one.model === model)
+/** Every entry that counts asks: nothing is made for it while the list is short. */
+function knownIn(list: SumsList, of: SumsOf): DaySums | undefined {
+  const { all } = list
+  if (all.length > shortList) list.places ??= placesIn(all)
+  if (list.places !== null) return list.places.get(placeName(of))
+  const { agent, model, day } = of
+  for (let at = all.length - 1; at >= 0; at -= 1) {
+    const one = all[at] as DaySums
+    if (one.agent === agent && one.day === day && (model === undefined || one.model === model)) return one
+  }
+  return undefined
 }
 
 function placesIn(all: readonly DaySums[]): Map<string, DaySums> {
