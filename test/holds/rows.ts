@@ -3,6 +3,7 @@ import { appends } from './rows/appends.ts'
 import { audits } from './rows/audits.ts'
 import { calls } from './rows/calls.ts'
 import { definitions } from './rows/definitions.ts'
+import { discovery } from './rows/discovery.ts'
 import { evidences } from './rows/evidence.ts'
 import { failures } from './rows/failures.ts'
 import { importing } from './rows/imports.ts'
@@ -23,6 +24,7 @@ export const rows: readonly Row[] = [
   ...servers,
   ...calls,
   ...evidences,
+  ...discovery,
   ...definitions,
   ...pages,
   ...importing,

@@ -103,7 +103,14 @@ function mentionableOf(
   if (!isAddress(card?.['address'], address)) throw unusable(url, `its \`address\` is not ${address.text}`)
   const endpoint = textOf(recordOf(card?.['a2a'])?.['endpoint'])
   if (endpoint === null || !URL.canParse(endpoint)) throw unusable(url, 'it has no `a2a.endpoint`')
-  return { name: textOf(card?.['name']) ?? address.text, endpoint: endpoint.replace(/\/+$/, '') }
+  return { name: textOf(card?.['name']) ?? address.text, endpoint: withoutLastSlashes(endpoint) }
+}
+
+/** A pattern for the slashes at the end would be tried at each slash before. */
+function withoutLastSlashes(url: string): string {
+  let end = url.length
+  while (url[end - 1] === '/') end -= 1
+  return url.slice(0, end)
 }
 
 const bindings = ['JSONRPC', 'HTTP+JSON'] as const
