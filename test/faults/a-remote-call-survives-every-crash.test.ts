@@ -1,54 +1,13 @@
 /** The process of a remote call dies at one append after the other; its server goes on. Nothing is done there twice. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, type TestContext, test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
-import { memoryStore, postgresStore, sqliteStore, type Store } from '@witan/core'
+import { test } from 'node:test'
+import type { Store } from '@witan/core'
 import { call, lastUserMessage } from '@witan/core/testing'
 import type { Interruption } from '@witan/protocol'
-import { emptySchema } from '../postgres/support/stores.ts'
-import { fakeClock, type FakeClock } from '../support/clock.ts'
 import { type CrashMoment, crashingStore } from '../support/crashing-store.ts'
 import { callerOf, playedRemote, type PlayedRemote } from '../support/played-remote.ts'
-import { outliving } from '../support/reopen.ts'
-import { createStage, settle, type Stage } from '../support/stage.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'witan-remote-crash-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-let files = 0
-
-/** Where the log is, and how time passes there. */
-interface Place {
-  readonly store: Store
-  /** Null for the time of the machine. */
-  readonly clock: FakeClock | null
-  /** Lets the others work, now and then for longer. */
-  pass(round: number): Promise<void>
-  close(): Promise<void>
-}
-
-const leaseMs = 400
-
-function onFakeTime(open: (now: () => number) => Store): Place {
-  const clock = fakeClock()
-  const store = open(clock.now)
-  const pass = async (round: number) => {
-    await settle(3)
-    if (round % 10 === 9) clock.advance(5_000)
-  }
-  return { store: outliving(store), clock, pass, close: () => store.close() }
-}
-
-const places: Readonly<Record<string, (context: TestContext) => Place | Promise<Place>>> = {
-  memory: () => onFakeTime((now) => memoryStore({ now })),
-  SQLite: () => onFakeTime((now) => sqliteStore({ file: join(folder, `${++files}.db`), synchronous: 'normal', now })),
-  async PostgreSQL(context) {
-    const store = postgresStore(await emptySchema(context))
-    return { store: outliving(store), clock: null, pass: () => delay(10), close: () => store.close() }
-  },
-}
+import { createStage, type Stage } from '../support/stage.ts'
+import { atEachAppend, type Place, places } from './support/places.ts'
 
 const condition = { type: 'policy', policy: { kind: 'payment_required', message: 'One euro.' }, state: 'sealed' }
 
@@ -64,18 +23,11 @@ const remoteOf = (isIdempotent: boolean) =>
   )
 
 function staged(
-  { clock }: Place,
+  { timing }: Place,
   store: Store,
   { remote, isIdempotent }: { readonly remote: PlayedRemote; readonly isIdempotent: boolean },
 ): Stage {
-  const realTime = {
-    now: () => Date.now(),
-    after(ms: number, run: () => void) {
-      const timer = setTimeout(run, ms)
-      return () => clearTimeout(timer)
-    },
-  }
-  const remotes = callerOf(remote, { clock: clock ?? realTime, isIdempotent })
+  const remotes = callerOf(remote, { clock: timing.clock, isIdempotent })
   return createStage({
     agents: [{ id: 'desk', remotes: [{ name: 'docs', address: '@docs@b.test', description: 'Knows.' }] }],
     plays: {
@@ -84,7 +36,7 @@ function staged(
           ? call('docs', { message: 'Find it.' })
           : `Told: ${String(request.messages.at(-1)?.content)}`,
     },
-    options: { store, clock: clock ?? realTime, remotes, leaseMs: clock === null ? leaseMs : 15_000 },
+    options: { store, remotes, ...timing },
   })
 }
 
@@ -93,7 +45,7 @@ async function live(stage: Stage, place: Place, isDead: () => boolean): Promise<
   for (let round = 0; round < 1_000; round += 1) {
     await place.pass(round)
     if (isDead()) return null
-    const state = await Promise.race([read(stage), settle(20).then(() => (place.clock === null ? delay(200) : null))])
+    const state = await Promise.race([read(stage), place.patience()])
     if (state?.ended != null) return state.ended
   }
   throw new Error('neither dead nor at its end')
@@ -146,9 +98,6 @@ async function tell(place: Place, at: number, of: { moment: CrashMoment; isIdemp
   return { said: said ?? '', fired }
 }
 
-/** On PostgreSQL a trial takes a second, most of which is waiting. */
-const trialsAtOnce = (name: string) => (name === 'PostgreSQL' ? 5 : 1)
-
 for (const [name, placeOf] of Object.entries(places))
   for (const isIdempotent of [true, false])
     for (const moment of ['before', 'after'] as const)
@@ -162,12 +111,7 @@ for (const [name, placeOf] of Object.entries(places))
           else assert.match(told.said, /Shelf 7, paid\./, `append ${at}`)
           return told.fired
         }
-        const [fired, count] = [[] as boolean[], trialsAtOnce(name)]
-        while (!fired.includes(false)) {
-          const next = 2 + fired.length
-          fired.push(...(await Promise.all(Array.from({ length: count }, (_, more) => isFired(next + more)))))
-        }
-        const faults = fired.filter((one) => one).length
+        const faults = await atEachAppend(name, isFired)
         context.diagnostic(`${name} ${faults} trials, ${faults} faults fired, ${unknown} unknown, 0 violations`)
         assert.ok(faults > 8, `I17: only ${faults} faults fired`)
         if (!isIdempotent) assert.ok(unknown > 0, 'no crash between the note and the task')
