@@ -3,7 +3,7 @@ import { defineTool } from '@witan/core'
 import { z } from 'zod'
 import { stores } from '../support/long.ts'
 import type { Row } from '../support/row.ts'
-import { run, type Stage } from '../support/said.ts'
+import { run, saying, type Stage } from '../support/said.ts'
 
 const action = { name: 'tell', description: 'Does.', parametersSample: { text: 'x' } }
 
@@ -19,6 +19,19 @@ function calling(count: number, args: object, { agent = { tools: ['tell'] }, opt
 
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0]))
 
+/** An agent that answers with a text, as often as the root asks it in one reply. */
+function answering(count: number, text: string): Stage {
+  const calls = Array.from({ length: count }, (_, at) => ({ name: 'leaf', arguments: `{"message":"Go ${at}."}` }))
+  return {
+    script: (step) => (step === 0 ? { calls } : { text: 'Done.' }),
+    agent: { subAgents: [{ agent: 'leaf' }] },
+    options: {
+      models: { 'play/leaf': saying('play/leaf', () => ({ text })) },
+      agents: [{ id: 'leaf', model: 'play/leaf', instructions: 'You tell.' }],
+    },
+  }
+}
+
 /** By what a model says and what comes of it. */
 const stages: Readonly<Record<string, () => Stage>> = {
   '128 calls of an action with 7,000 characters each': () =>
@@ -27,6 +40,7 @@ const stages: Readonly<Record<string, () => Stage>> = {
     calling(128, keys(700), { options: { tools: [telling('ok')] } }),
   '128 calls of a tool that returns 256,000 characters': () =>
     calling(128, {}, { options: { tools: [telling('a '.repeat(128_000))] } }),
+  '60 agents asked that answer with 0.99 million characters each': () => answering(60, 'a '.repeat(495_000)),
   'a text of 0.99 million line ends': () => ({ script: () => ({ text: '\n'.repeat(990_000) }) }),
 }
 

@@ -6,6 +6,8 @@ import { unavailable } from './sqlite-error.ts'
 
 interface Member {
   readonly work: () => unknown
+  /** About how many characters it writes. */
+  readonly length: number
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -22,15 +24,18 @@ interface GroupTerms {
   undo(): void
 }
 
-/** In characters. Writing this much makes a commit and a checkpoint take 10 ms or more each, so each of them gets a turn of its own. */
+/** In characters. A commit and a checkpoint of this much or more get a turn each. */
 const longText = 500_000
+/** In characters. With this much a commit and its checkpoint take about 10 ms each: what waits then is for the next one. */
+const mostText = 4_000_000
 
 /** Runs the work of its members in order, each atomically. */
 export class CommitGroup {
   readonly #connection: SqliteConnection
   readonly #terms: GroupTerms
   #members: Member[] = []
-  #length = 0
+  /** Whether a turn is planned in which members are committed. */
+  #isPlanned = false
   #closed = false
 
   constructor(connection: SqliteConnection, terms: GroupTerms) {
@@ -46,21 +51,24 @@ export class CommitGroup {
   write<Value>(work: () => Value, length = 0): Promise<Value> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new WitanError('STORE_UNAVAILABLE', 'The store is closed.'))
-      this.#members.push({ work, resolve, reject })
-      this.#length += length
-      if (this.#members.length > 1) return
-      if (length < longText && this.#terms.alone()) process.nextTick(() => this.flush())
-      else setImmediate(() => this.flush())
+      this.#members.push({ work, length, resolve, reject })
+      if (!this.#isPlanned) this.#plan(length < longText && this.#terms.alone())
     })
   }
 
-  /** Commits the waiting members. */
-  flush(): void {
-    const members = this.#members
+  #plan(isAtOnce: boolean): void {
+    this.#isPlanned = true
+    const next = isAtOnce ? process.nextTick : setImmediate
+    next(() => {
+      this.#isPlanned = false
+      this.#flush()
+    })
+  }
+
+  /** Commits the members that wait, or as many of the first as one turn has time for. */
+  #flush(): void {
+    const { members, isLong } = this.#next()
     if (members.length === 0) return
-    const isLong = this.#length >= longText
-    this.#members = []
-    this.#length = 0
     let settle: (() => void)[]
     try {
       if (isLong) this.#checkpointLater()
@@ -70,6 +78,22 @@ export class CommitGroup {
       settle = members.map((member) => () => member.reject(failure))
     }
     for (const one of settle) one()
+    if (this.#members.length > 0 && !this.#isPlanned) this.#plan(false)
+  }
+
+  /** Takes out the members of the next commit. */
+  #next(): { readonly members: readonly Member[]; readonly isLong: boolean } {
+    let length = 0
+    let count = 0
+    for (const member of this.#members) {
+      length += member.length
+      if (count > 0 && length > mostText) break
+      count += 1
+    }
+    const rest = this.#members.splice(count)
+    const members = this.#members
+    this.#members = rest
+    return { members, isLong: length >= longText }
   }
 
   #commit(members: readonly Member[]): (() => void)[] {
@@ -90,11 +114,17 @@ export class CommitGroup {
     }
   }
 
-  /** What a commit of the driver would do at once. A checkpoint that fails is made up for by a later one. */
+  /**
+   * What a commit of the driver would do at once. A checkpoint that fails is made up for by a later one. Members that came meanwhile are
+   * committed in the turn behind it.
+   */
   #checkpointLater(): void {
     const { db } = this.#connection
     db.exec('pragma wal_autocheckpoint = 0')
+    this.#isPlanned = true
     setImmediate(() => {
+      this.#isPlanned = false
+      if (this.#members.length > 0) this.#plan(false)
       if (!db.isOpen || db.isTransaction) return
       db.exec(`pragma wal_autocheckpoint = ${pagesOfLog}`)
       try {
@@ -105,7 +135,7 @@ export class CommitGroup {
 
   /** Commits the waiting members and accepts no more. */
   close(): void {
-    this.flush()
+    while (this.#members.length > 0) this.#flush()
     this.#closed = true
   }
 }
