@@ -61,4 +61,6 @@ export interface AgentReading {
 export interface AgentRecords extends AgentReading {
   /** Applies all of the changes and writes them to the audit, or nothing; false if an expected revision is no longer current. */
   changeAgents(database: string, changes: readonly AgentChange[], changed: Changed): Promise<boolean>
+  /** Resolves once what can be read now is as durable as a change. */
+  confirmStored(database: string): Promise<void>
 }

@@ -137,6 +137,7 @@ async function acceptable(
 /** All answers are stored already: returns the run's result, or a promise of its next one. */
 async function repeated(context: CommandContext, log: ConversationLog, run: string): Promise<Accepted> {
   const { database, id, seq } = log.state
+  await context.store.confirmStored(database)
   const job = await context.store.getJob(database, run)
   if (job === null) throw notOpen(run)
   const result =

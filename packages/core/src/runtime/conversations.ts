@@ -26,7 +26,10 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
   if (exists) {
     await holdUsers(scope, row, request.users)
     await holdValues(scope, row, request.parameters)
-    if (prompt === undefined) return { id, agent, created: false, run: null }
+    if (prompt === undefined) {
+      await parts.store.confirmStored(database)
+      return { id, agent, created: false, run: null }
+    }
     const self = { ...selfOf(scope), by: scope.principal }
     const said = { ...sayDefaults, ...self, ...noting, ...filesIn(prompt), text: textOf(prompt) }
     const run = await say(scope, id, said)

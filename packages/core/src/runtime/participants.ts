@@ -57,6 +57,7 @@ export async function addParticipant(scope: Scope, id: string, body: unknown): P
     refuseCrowd(log)
     return { person, change: 'joined', by: principal.id }
   })
+  if (found === null) await parts.store.confirmStored(database)
   const stored = found ?? (await parts.store.getParticipant(database, id, person.id))
   if (stored === null) throw notFound('participant', person.id)
   return { participant: shown(stored), created: found !== null }

@@ -189,6 +189,7 @@ function tellingRecords(store: Store): AgentRecords {
     listAgentIds: (database) => store.listAgentIds(database),
     getAgentRevision: (...at) => store.getAgentRevision(...at),
     lastAgentRevision: (...at) => store.lastAgentRevision(...at),
+    confirmStored: (database) => store.confirmStored(database),
     async changeAgents(database, changes, changed) {
       const isDone = await store.changeAgents(database, changes, auditOfDefinitions(changed, changes))
       if (isDone) store.notify(database, '', 'agents')

@@ -383,6 +383,11 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   notify(database: string, conversation: string, text: string): void
 
   /**
+   * Resolves once what can be read of the database now is as durable as an append. For a request that finds done what it asks for, since
+   * whoever did it may have been told that it is unknown whether it is stored. Throws `STORE_UNAVAILABLE`.
+   */
+  confirmStored(database: string): Promise<void>
+  /**
    * Checks durably that a first message could be stored now, and removes what it wrote. Throws `STORE_UNAVAILABLE` if not; it does
    * not wait for a server to come back.
    */

@@ -82,9 +82,14 @@ export async function lookingAgain<Result>(admin: AdminContext, work: () => Prom
     try {
       return await work()
     } catch (error) {
-      if (!isWitanError(error) || looks === mostLooks || !(await admin.registry.refresh(admin.database))) throw error
+      if (!isRefusal(error) || looks === mostLooks || !(await admin.registry.refresh(admin.database))) throw error
     }
   }
+}
+
+/** A store that failed has refused nothing: what it left unknown would be found and taken for done. */
+function isRefusal(error: unknown): boolean {
+  return isWitanError(error) && !/^(?:STORE|SCHEMA)_/.test(error.code)
 }
 
 /** Deletes an agent. Throws `AGENT_REFERENCED` while others list it, unless forced. Active runs keep their revision [C8]. */

@@ -138,7 +138,9 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
     others.push(await planned(admin, { known: current, row }, options))
   }
   refuseUnfit(parsed, agents, survey)
-  await store(admin, [...changes, ...others], changed)
+  const isStored = await store(admin, [...changes, ...others], changed)
+  // The code's own are saved at each start, and acknowledged to nobody.
+  if (!isStored && options.source !== 'code') await admin.records.confirmStored(admin.database)
   return {
     agents: changes.map(({ row, ifRevision }) => ({ agent: toStored(admin, row), created: ifRevision === 0 })),
     protocols: others.map(({ row, ifRevision }) => ({
@@ -220,14 +222,16 @@ async function planned<Row extends AgentRow | ProtocolRow>(
   return { id, ifRevision: known?.revision ?? 0, row: next }
 }
 
-async function store(admin: AdminContext, changes: readonly AgentChange[], changed: Changed): Promise<void> {
+/** Stores what is changed; false if nothing is. */
+async function store(admin: AdminContext, changes: readonly AgentChange[], changed: Changed): Promise<boolean> {
   const real = changes.filter(({ row, ifRevision }) => row?.revision !== ifRevision)
-  if (real.length === 0) return
+  if (real.length === 0) return false
   if (!(await admin.records.changeAgents(admin.database, real, changed)))
     throw new WitanError('REVISION_MISMATCH', 'An agent or protocol was changed meanwhile; nothing was saved.', {
       hint: 'Read it again and repeat the change.',
     })
   for (const { id, row } of real) admin.registry.put(admin.database, id, row)
+  return true
 }
 
 function* readProtocols(inputs: readonly unknown[], patterns: PatternAllowance): Pausable<Protocol[]> {

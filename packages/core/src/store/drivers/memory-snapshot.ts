@@ -21,7 +21,10 @@ import {
   useContents,
 } from './memory-tables.ts'
 
-type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
+type SnapshotMethods = Pick<
+  Store,
+  'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable' | 'confirmStored'
+>
 
 /** The methods of a store that are about moving conversations. */
 export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
@@ -66,6 +69,7 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       return true
     },
     checkWritable: async () => {},
+    confirmStored: async () => {},
   }
 }
 

@@ -63,8 +63,9 @@ const defaultTimeouts: Timeouts = { connectMs: 5_000, replyMs: 5_000, lockMs: 3_
  */
 export function postgresStore(options: PostgresStoreOptions): Store {
   const { unavailableAfterMs = 10_000, groupsAtOnce = 2 } = options
-  const session = new PostgresSession({ unavailableAfterMs })
-  const settings = { ...readSettings(options), observe: session.clock.observe }
+  const read = readSettings(options)
+  const session = new PostgresSession({ unavailableAfterMs, replyMs: read.timeouts.replyMs })
+  const settings = { ...read, observe: session.clock.observe }
   let pg: Pg | null = null
   const notifications = createNotifications({
     session,

@@ -25,7 +25,10 @@ import { removeConversation } from './sqlite-unlinked.ts'
 import { addParts } from './sqlite-usage.ts'
 import type { WaitingUsage } from './sqlite-usage-rows.ts'
 
-type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
+type SnapshotMethods = Pick<
+  Store,
+  'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable' | 'confirmStored'
+>
 
 /** The methods of a store for export and import, and the check that it is writable. */
 export function snapshotMethods(session: SqliteSession): SnapshotMethods {
@@ -36,6 +39,7 @@ export function snapshotMethods(session: SqliteSession): SnapshotMethods {
     async putSnapshot(database, snapshot, beside = []) {
       return put(session, await arriving(database, snapshot), beside)
     },
+    confirmStored: async () => {}, // nothing is read before it is committed
     checkWritable: () => session.write((connection, { usage }) => tryToWrite(connection, usage, session.now())),
   }
 }

@@ -59,6 +59,7 @@ async function lively(store: Store): Promise<string> {
 export function checkSnapshots(check: Check): void {
   check('a trial of the store leaves nothing, however often it is made', async (store) => {
     await store.checkWritable()
+    await store.confirmStored(database)
     assert.deepEqual(await store.listDatabases(), [])
     const id = await lively(store)
     const before = await snapshotOf(store, id)

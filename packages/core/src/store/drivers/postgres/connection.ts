@@ -106,7 +106,13 @@ export class PostgresConnection {
       const transaction: Transaction = {
         now: () => now,
         send: (queries) => send(queries, []),
-        commit: (queries) => send([...queries, ...confirmationOf(options)], ['commit']),
+        async commit(queries) {
+          const all = [...queries, ...confirmationOf(options)]
+          if (options.replyMs === undefined) return send(all, ['commit'])
+          const done = all.length === 0 ? [] : await send(all, [])
+          await send([], ['commit'])
+          return done
+        },
       }
       try {
         const result = await work(transaction)
@@ -156,7 +162,8 @@ export class PostgresConnection {
   /** Sends all at once and throws the first error. Gives up on a silent server after `replyMs`. */
   async #send(client: PoolClient, parts: readonly (string | QueryConfig)[], { replyMs }: TransactionOptions) {
     const last = parts.length - 1
-    const query_timeout = replyMs ?? this.#settings.timeouts.replyMs
+    // Only statements may take longer: what waits for a standby is a commit, and its locks stay with it.
+    const query_timeout = (parts[0] === 'commit' ? undefined : replyMs) ?? this.#settings.timeouts.replyMs
     const askedAt = steady()
     const { stream } = (client as unknown as { connection: { stream: Corkable } }).connection
     stream.cork() // in one packet, if possible

@@ -30,7 +30,7 @@ function brittle(tries: string[]): PostgresConnection {
 
 test('what follows a commit without a reply fails the group as a whole, and says that it may be stored', async () => {
   const tries: string[] = []
-  const session = new PostgresSession({ unavailableAfterMs: 60_000 })
+  const session = new PostgresSession({ unavailableAfterMs: 60_000, replyMs: 5_000 })
   session.begin(brittle(tries))
   const commits = new GroupCommit({
     store: async (database, members) => (await storeGroup(session, { database, members, markId: 'm' })).results,

@@ -9,7 +9,7 @@ import { conversationRow, listedConversation } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { someRows } from './some.ts'
 import { restored, stored } from './text.ts'
-import { deletesOf } from './writing.ts'
+import { confirmation, deletesOf } from './writing.ts'
 
 type LogMethods = Pick<
   Store,
@@ -72,7 +72,11 @@ async function remove(session: PostgresSession, database: string, id: string): P
     at,
     async ({ send, commit }) => {
       const [found = []] = await send([[logSql.lockConversation, at, stored(id)]])
-      if (found.length === 0) return wasThere
+      if (found.length === 0) {
+        // Another deletion may have been told that it is unknown whether it is stored.
+        if (!wasThere) await commit(confirmation(at, session.clock.now()))
+        return wasThere
+      }
       wasThere = true
       await commit(deletesOf(database, [id]))
       return true

@@ -11,6 +11,8 @@ import { troubleOf, unavailable } from './error.ts'
 interface Patience {
   /** In ms, from the first failure of a piece of work. */
   readonly unavailableAfterMs: number
+  /** How long a round trip may take: so much of the first failure counts. */
+  readonly replyMs: number
 }
 
 /** How often work is retried after a conflict. */
@@ -68,7 +70,8 @@ export class PostgresSession {
 
   /**
    * Repeats `attempt` until it succeeds. `mayBeDone` is set if an earlier attempt lost its connection, so that its result is unknown.
-   * Throws `STORE_UNAVAILABLE` once the server was unreachable for `patienceMs`, and at once for permanent errors.
+   * Throws `STORE_UNAVAILABLE` once the server was unreachable for `patienceMs`, a repeat at least, and at once for permanent errors.
+   * The attempt that fails first counts, up to one round trip: nobody waits for longer than the patience and one more.
    */
   async work<Result>(
     attempt: (mayBeDone: boolean) => Promise<Result>,
@@ -77,13 +80,14 @@ export class PostgresSession {
     let failingSince: number | null = null
     let mayBeDone = false
     for (let tries = 1; ; tries += 1) {
+      const from = steady()
       try {
         return await attempt(mayBeDone)
       } catch (error) {
         if (isWitanError(error)) throw error
         const trouble = troubleOf(error)
-        failingSince ??= steady()
-        const isLate = steady() - failingSince > patienceMs
+        failingSince ??= Math.max(from, steady() - this.#patience.replyMs)
+        const isLate = tries > 1 && steady() - failingSince > patienceMs
         const isHopeless = trouble === 'fatal' || (trouble === 'conflict' && tries >= maxConflicts)
         if (isHopeless || isLate || this.#isClosed) throw unavailable(error)
         if (trouble === 'lost') mayBeDone = true

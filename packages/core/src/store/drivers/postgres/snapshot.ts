@@ -31,10 +31,22 @@ import { conversationRow, interruptionRow, jobRow, type StoredJob } from './rows
 import { conclude, type PostgresSession } from './session.ts'
 import { jsonText, restored, stored } from './text.ts'
 import { addUsage } from './usage.ts'
-import { deletesOf, insertEntries, insertInterruptions, insertJobs, lengthOf, noText, writesOf } from './writing.ts'
+import {
+  confirmation,
+  deletesOf,
+  insertEntries,
+  insertInterruptions,
+  insertJobs,
+  lengthOf,
+  noText,
+  writesOf,
+} from './writing.ts'
 import { arrive, createBatch } from './working.ts'
 
-type SnapshotMethods = Pick<Store, 'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable'>
+type SnapshotMethods = Pick<
+  Store,
+  'listDatabases' | 'openSnapshot' | 'readSnapshot' | 'putSnapshot' | 'checkWritable' | 'confirmStored'
+>
 
 const snapshotMs = 60_000
 
@@ -60,6 +72,7 @@ export function snapshotMethods(session: PostgresSession, notifications: Notific
       return true
     },
     checkWritable: () => checkWritable(session),
+    confirmStored: (database) => confirmStored(session, stored(database)),
   }
 }
 
@@ -74,6 +87,11 @@ async function checkWritable(session: PostgresSession): Promise<void> {
   ]
   const options = { pool: 'write', replyMs: trialMs.reply } as const
   await session.work(() => session.connection.run({ database }, queries, options), trialMs.retry)
+}
+
+/** A commit that waits for disk and standby: what was committed before it is then as durable. */
+async function confirmStored(session: PostgresSession, database: string): Promise<void> {
+  await session.transaction(database, ({ commit }) => commit(confirmation(database, session.clock.now())))
 }
 
 type Rows = readonly Row[]

@@ -74,12 +74,18 @@ export function evidenceOf(
     if (first !== undefined) return { evidence: { kind: 'entry', conversation: id, ...first }, writes: [] }
   }
   const database = stored(batch.database)
-  const anHour = 3_600_000
   const writes: Statement[] = [
     [writeSql.insertMark, database, markId, Math.trunc(batch.now)],
     [writeSql.sweepMarks, database, Math.trunc(batch.now) - anHour],
   ]
   return { evidence: { kind: 'mark', id: markId }, writes }
+}
+
+const anHour = 3_600_000
+
+/** A write that changes nothing else, so that a commit waits for disk and standby. */
+export function confirmation(database: string, now: number): Statement[] {
+  return [[writeSql.confirm], [writeSql.sweepMarks, database, Math.trunc(now) - anHour]]
 }
 
 /** Deletes conversations with all their rows, and content that nobody else refers to, except what is used `again`. */
