@@ -55,26 +55,40 @@ function fileIn(): string {
   return join(folder, `${files}.db`)
 }
 
-export const places: Readonly<Record<string, (context: TestContext) => Place | Promise<Place>>> = {
+function onRealTime(store: Store): Place {
+  const timing = { clock: realTime, leaseMs: 400 }
+  const patience = () => settle(20).then(() => delay(200, null))
+  return { store: outliving(store), clock: null, timing, pass: () => delay(10), patience, close: () => store.close() }
+}
+
+type Places = Readonly<Record<string, (context: TestContext) => Place | Promise<Place>>>
+
+/** All of them in the time of the machine, for what talks with others. */
+export const realPlaces: Places = {
+  memory: () => onRealTime(memoryStore()),
+  SQLite: () => onRealTime(sqliteStore({ file: fileIn(), synchronous: 'normal' })),
+  PostgreSQL: async (context) => onRealTime(postgresStore(await emptySchema(context))),
+}
+
+export const places: Places = {
+  ...realPlaces,
   memory: () => onFakeTime((now) => memoryStore({ now })),
   SQLite: () => onFakeTime((now) => sqliteStore({ file: fileIn(), synchronous: 'normal', now })),
-  async PostgreSQL(context) {
-    const store = postgresStore(await emptySchema(context))
-    const timing = { clock: realTime, leaseMs: 400 }
-    const patience = () => settle(20).then(() => delay(200, null))
-    return { store: outliving(store), clock: null, timing, pass: () => delay(10), patience, close: () => store.close() }
-  },
 }
 
 /** On PostgreSQL a trial takes a second, most of which is waiting. */
 const trialsAtOnce = (name: string) => (name === 'PostgreSQL' ? 5 : 1)
 
 /** Tries the second append, and the third, until a process has come to its end. Gives how many have died. */
-export async function atEachAppend(name: string, isFired: (at: number) => Promise<boolean>): Promise<number> {
+export async function atEachAppend(
+  name: string,
+  isFired: (at: number) => Promise<boolean>,
+  count = trialsAtOnce(name),
+): Promise<number> {
   const fired: boolean[] = []
   while (!fired.includes(false)) {
     const next = 2 + fired.length
-    const trials = Array.from({ length: trialsAtOnce(name) }, (_, more) => isFired(next + more))
+    const trials = Array.from({ length: count }, (_, more) => isFired(next + more))
     fired.push(...(await Promise.all(trials)))
   }
   return fired.filter((one) => one).length

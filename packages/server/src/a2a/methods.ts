@@ -226,7 +226,10 @@ async function said(call: MethodCall, message: ReadMessage, contextId = contextP
   const { incoming, notices } = taken(call, agent, { message, checked })
   const witan = witanOf(call, incoming)
   const placed = await accepted(
-    { caller, agent: agent.address.text, messageId: message.messageId, replies: options.runtime.idempotency },
+    {
+      ...{ caller, agent: agent.address.text, messageId: message.messageId, gone: call.gone },
+      replies: options.runtime.idempotency,
+    },
     async (note) => {
       const noting = {
         ...(note === undefined ? {} : { note }),

@@ -10,11 +10,18 @@ interface OnceOf {
   readonly agent: string
   readonly messageId: string
   readonly replies: RememberedReplies
+  /** Aborts when the caller has gone. */
+  readonly gone: AbortSignal
 }
 
-/** How long a repeat waits for the first request, which only has to store its message. */
-const tries = 20
-const betweenMs = 50
+/**
+ * How long a repeat waits for the first request, which only has to store its message: after 15 s that counts as lost, with its process, and the
+ * repeat takes its place. So whoever sends a message again gets its task, also where it does not know what to do with an error.
+ */
+const mostMs = 17_000
+/** It looks again after so long; later than that, less often. */
+const [soonMs, laterMs] = [50, 500]
+const longMs = 1_000
 
 /** The task that has a message. `isNoted`: it was stored together with the reservation, which needs no more. */
 export interface Placed {
@@ -29,13 +36,13 @@ export interface Placed {
  * same task, whatever else the message says. Nobody owns what an anonymous caller sends, so each of its messages is a new one.
  */
 export async function accepted(
-  { caller, agent, messageId, replies }: OnceOf,
+  { caller, agent, messageId, replies, gone }: OnceOf,
   act: (note?: Reservation) => Promise<Placed>,
 ): Promise<Omit<Placed, 'isNoted'>> {
   const { principal, isAnonymous } = caller
   if (isAnonymous) return act()
   const scope = { principal, method: 'A2A', path: agent, name: 'messageId', key: messageId, digest: '', joins: true }
-  const begun = await beginning(replies, scope)
+  const begun = await beginning(replies, scope, gone)
   if (begun.state === 'done') return { runId: begun.body }
   const { reservation } = begun
   if (begun.state === 'noted') return begun
@@ -49,13 +56,15 @@ export async function accepted(
   }
 }
 
-async function beginning(replies: RememberedReplies, scope: IdempotencyScope) {
-  for (let left = tries; ; left -= 1) {
+async function beginning(replies: RememberedReplies, scope: IdempotencyScope, signal: AbortSignal) {
+  const since = performance.now()
+  for (;;) {
     try {
       return await replies.begin(scope)
     } catch (error) {
-      if (left === 0 || !isWitanError(error) || error.code !== 'IN_PROGRESS') throw error
-      await delay(betweenMs)
+      const waited = performance.now() - since
+      if (waited > mostMs || !isWitanError(error) || error.code !== 'IN_PROGRESS') throw error
+      await delay(waited > longMs ? laterMs : soonMs, undefined, { signal })
     }
   }
 }
