@@ -24,7 +24,8 @@ import { errorFor } from './reader-errors.ts'
 import type { Scope } from './scope.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { traceIdOf } from '../identity/trace.ts'
-import { involvementOf } from '../store/involvement.ts'
+import { involvementOf, involvements } from '../store/involvement.ts'
+import type { ReadBound, RowPage } from '../store/row-page.ts'
 import type { ConversationRow, InterruptionRow } from '../store/store.ts'
 import type { InterruptionReader } from '../store/list-filters.ts'
 import { rowPage } from './page.ts'
@@ -115,23 +116,24 @@ interface InterruptionFilter extends PageOptions {
 /** A page of what the principal may answer or read, in the order of creation. */
 export async function listInterruptions(scope: Scope, options: InterruptionFilter): Promise<Page<Interruption>> {
   const { parts, principal, database } = scope
-  const known = new Map<string, Promise<Involvement>>()
-  const involvement = (conversation: string): Promise<Involvement> => {
-    const found = known.get(conversation) ?? involvementIn(scope, conversation)
-    known.set(conversation, found)
-    return found
-  }
+  const involved = involvements(parts.store, principal, database)
   await refuseForeignCursor(scope, options, async (id) => {
     const row = await parts.store.getInterruption(database, id)
     if (row === null) return false
-    return mayKnow(principal, { ...row.view, ...(await involvement(row.conversation)) })
+    await involved.learn([row.conversation])
+    return mayKnow(principal, { ...row.view, ...involved.of(row.conversation) })
   })
   const wanted = {
     ...{ state: options.state ?? null, conversation: null },
     ...{ addressees: wantedOf(options.addressee, principal), reader: readerOf(principal) },
   }
-  return rowPage(options, (page) => parts.store.listInterruptions(database, { ...page, ...wanted }), {
-    item: async (row) => presentInterruption(principal, row, await involvement(row.conversation)),
+  const read = async (page: Omit<RowPage, 'bound'> & { readonly bound: ReadBound }) => {
+    const rows = await parts.store.listInterruptions(database, { ...page, ...wanted })
+    await involved.learn(rows.map(({ conversation }) => conversation))
+    return rows
+  }
+  return rowPage(options, read, {
+    item: (row) => presentInterruption(principal, row, involved.of(row.conversation)),
     id: ({ view }) => view.id,
   })
 }

@@ -11,7 +11,7 @@ import { frozen } from '../identity/frozen.ts'
 import { notFound } from '../identity/not-found.ts'
 import { pageStart } from '../store/cursor.ts'
 import type { ReadBound, RowPage } from '../store/row-page.ts'
-import type { ConversationRow, InterruptionRow, JobRow } from '../store/store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, OwnerRow } from '../store/store.ts'
 import type { RunPlace, RunsOf } from '../store/runs-of.ts'
 import { mayCall } from '../identity/agent-access.ts'
 import { isOutside, type Principal, principalOf } from '../identity/principal.ts'
@@ -102,7 +102,7 @@ export function ownRuns(scope: Scope): OwnRuns {
   const known = new WeakMap<object, JobRow>()
   const jobOf = async (run: Pick<OwnRun, 'runId'>): Promise<JobRow> =>
     known.get(run) ?? (await ownJob(scope, run.runId)).job
-  const give = async (job: JobRow, row: ConversationRow | null): Promise<OwnRun> => {
+  const give = async (job: JobRow, row: Pick<ConversationRow, 'agent'> | null): Promise<OwnRun> => {
     const run = await shown(scope, job, row)
     known.set(run, job)
     return run
@@ -117,13 +117,17 @@ export function ownRuns(scope: Scope): OwnRuns {
       await ready()
       const wanted = wantedRuns(principal.id, filter)
       let next: RunPlace | null = null
+      const owners = new Map<string, OwnerRow>()
       const read = async ({ after, ...rows }: Omit<RowPage, 'bound'> & { readonly bound: ReadBound }) => {
         const found = await store.listRunsOf(database, { ...rows, ...wanted, after: placeIn(after) })
         next = found.next
+        const asked = new Set(found.rows.map(({ conversation }) => conversation).filter((id) => !owners.has(id)))
+        const rowsOf = asked.size === 0 ? [] : await store.readOwners(database, [...asked], null)
+        for (const one of rowsOf) owners.set(one.id, one)
         return found.rows
       }
       const page = await rowPage(filter, read, {
-        item: async (job) => give(job, await store.getConversation(database, job.conversation)),
+        item: (job) => give(job, owners.get(job.conversation) ?? null),
         id: cursorOf,
       })
       return { items: page.items, nextCursor: page.nextCursor ?? (next === null ? null : cursorOf(next)) }
@@ -211,7 +215,7 @@ async function ownJob(scope: Scope, id: string): Promise<{ readonly job: JobRow;
 }
 
 /** A woken run is at work, although no process has claimed it yet. */
-async function shown(scope: Scope, job: JobRow, row: ConversationRow | null): Promise<OwnRun> {
+async function shown(scope: Scope, job: JobRow, row: Pick<ConversationRow, 'agent'> | null): Promise<OwnRun> {
   const { id: runId, conversation: conversationId } = job
   const isWoken = job.status === 'waiting' && job.wake
   const status = isWoken ? 'running' : runStatus(job)

@@ -237,6 +237,11 @@ export interface OpenSnapshot {
   readonly participants: readonly ParticipantRow[]
 }
 
+/** Whose a conversation is. */
+export interface OwnerRow extends Pick<ConversationRow, 'id' | 'agent' | 'createdBy'> {
+  readonly takesPart: boolean
+}
+
 /**
  * A store. Every method sees only its `database`. Expected refusals are results; a thrown error means that the store itself failed
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
@@ -265,6 +270,11 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   listParticipants(database: string, conversation: string, page: RowPage): Promise<readonly ParticipantRow[]>
   /** One person of a conversation; null if this person never took part. */
   getParticipant(database: string, conversation: string, user: string): Promise<ParticipantRow | null>
+  /**
+   * Whose these conversations are, and whether this person takes part in each now; false for null. Missing ones are left out, the
+   * order is any. One read for all.
+   */
+  readOwners(database: string, conversations: readonly string[], person: string | null): Promise<readonly OwnerRow[]>
   /**
    * Deletes the conversation with its entries, jobs, interruptions, participants, its own usage, and content that no other one refers
    * to. What it has used stays in all other sums. False if there was none.

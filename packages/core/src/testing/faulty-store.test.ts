@@ -73,6 +73,7 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   useRecords: (store) => store.useRecords(keyTable, [{ database, id: 'k1', at: 1 }]),
   listUsage: (store) => store.listUsage(database, { by: 'agent', after: null, limit: 1 }),
   checkWritable: (store) => store.checkWritable(),
+  readOwners: (store) => store.readOwners(database, ['chats/1'], null),
   confirmStored: (store) => store.confirmStored(database),
 }
 

@@ -22,7 +22,7 @@ import {
 type LogMethods = Pick<
   Store,
   | ('append' | 'getConversation' | 'listConversations' | 'deleteConversation' | 'sweepConversations' | 'readEntries')
-  | ('listParticipants' | 'getParticipant')
+  | ('listParticipants' | 'getParticipant' | 'readOwners')
 >
 
 /** The methods of a store that are about the log. */
@@ -49,6 +49,16 @@ export function logMethods(access: MemoryAccess): LogMethods {
       return people.slice(start, start + limit).map((one) => ({ ...one, roles: [...one.roles] }))
     },
     getParticipant: async (database, conversation, user) => copyOf(peopleOf(memory, database, conversation)?.get(user)),
+    async readOwners(database, conversations, person) {
+      const { conversations: all } = tablesOf(memory, database)
+      return conversations.flatMap((id) => {
+        const kept = all.get(id)
+        if (kept === undefined || isGone(memory, kept)) return []
+        const { agent, createdBy } = kept.row
+        const joined = person === null ? undefined : kept.people?.get(person)
+        return [{ id, agent, createdBy, takesPart: joined !== undefined && joined.leftAt === null }]
+      })
+    },
     async deleteConversation(database, id) {
       const kept = tablesOf(memory, database).conversations.get(id)
       if (kept !== undefined) remove(access, kept)

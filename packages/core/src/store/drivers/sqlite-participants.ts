@@ -6,8 +6,10 @@ import { participantRow } from './sqlite-participant-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
 
 /** The methods of a store that are about participants. */
-export function participantMethods(session: SqliteSession): Pick<Store, 'listParticipants' | 'getParticipant'> {
-  const { getParticipant, listParticipants } = participantSql
+export function participantMethods(
+  session: SqliteSession,
+): Pick<Store, 'listParticipants' | 'getParticipant' | 'readOwners'> {
+  const { getParticipant, listParticipants, readOwner } = participantSql
   return {
     listParticipants: (database, conversation, { after, limit }) =>
       session.read(({ get, all }) => {
@@ -21,5 +23,14 @@ export function participantMethods(session: SqliteSession): Pick<Store, 'listPar
         const row = get(getParticipant, database, conversation, user, session.now())
         return row === null ? null : participantRow(row)
       }),
+    readOwners: (database, conversations, person) =>
+      session.read(({ get }) =>
+        conversations.flatMap((id) => {
+          const row = get(readOwner, database, id, person, session.now())
+          if (row === null) return []
+          const { agent, created_by: createdBy, takes_part: takesPart } = row
+          return [{ id, agent: agent as string, createdBy: createdBy as string, takesPart: takesPart === 1 }]
+        }),
+      ),
   }
 }

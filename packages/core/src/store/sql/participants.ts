@@ -21,6 +21,11 @@ order by p.position limit ?4`,
   getParticipant: `
 select ${columns} from conversations c join participants p on p.conversation = c.number
 where c.database = ?1 and c.id = ?2 and p.user = ?3 and not ${isGone('?4')}`,
+  /** Whose the conversation `?2` is; `?3` is a person or null, `?4` the time. */
+  readOwner: `
+select c.id, c.agent, c.created_by, exists (select 1 from participants p
+    where p.conversation = c.number and p.user = ?3 and p.left_at is null) as takes_part
+from conversations c where c.database = ?1 and c.id = ?2 and not ${isGone('?4')}`,
   /** All people of the conversation with the number `?1`. */
   readParticipants: `select ${columns} from participants p where p.conversation = ?1 order by p.position`,
 } as const

@@ -92,6 +92,28 @@ export function checkParticipants(check: Check): void {
 }
 
 function checkBounds(check: Check): void {
+  check(
+    'whose conversations are is read for many at once, those that are missing or expired left out',
+    async (store) => {
+      const { createdBy, agent } = conversation('chats/x')
+      await note(store, 'chats/1', { people: [person('anna'), person('bob', { leftAt: 30 })] })
+      await note(store, 'chats/2', { people: [] })
+      const create = conversation('chats/3', { expiresAt: past, createdBy: 'user:else' })
+      await store.append({ database, conversation: 'chats/3', create, entries: [] })
+      await note(store, 'chats/4', { people: [person('anna')], at: other })
+      const owners = async (person: string | null) => {
+        const ids = ['chats/4', 'chats/3', 'chats/2', 'none', 'chats/1']
+        const found = await store.readOwners(database, ids, person)
+        return found.toSorted((one, two) => (one.id < two.id ? -1 : 1))
+      }
+      const of = (id: string, takesPart: boolean) => ({ id, agent, createdBy, takesPart })
+      assert.deepEqual(await owners('anna'), [of('chats/1', true), of('chats/2', false)])
+      for (const nobody of ['bob', 'carl', null])
+        assert.deepEqual(await owners(nobody), [of('chats/1', false), of('chats/2', false)])
+      assert.deepEqual(await store.readOwners(database, [], 'anna'), [])
+    },
+  )
+
   check('a refused append changes nobody, and no other database sees anybody', async (store) => {
     await note(store, 'chats/1', { people: [person('anna')] })
     const refused = await note(store, 'chats/1', { people: [person('bob')], ifLastSeq: 9 })

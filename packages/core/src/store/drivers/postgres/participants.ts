@@ -7,7 +7,9 @@ import type { Statement, Row } from './statements.ts'
 import { jsonText, restored, stored } from './text.ts'
 
 /** The methods of a store that are about participants. */
-export function participantMethods(session: PostgresSession): Pick<Store, 'listParticipants' | 'getParticipant'> {
+export function participantMethods(
+  session: PostgresSession,
+): Pick<Store, 'listParticipants' | 'getParticipant' | 'readOwners'> {
   const read = async (database: string, query: Statement) => (await session.read(database, query))[0] ?? []
   return {
     async listParticipants(database, conversation, { after, limit }) {
@@ -21,6 +23,17 @@ export function participantMethods(session: PostgresSession): Pick<Store, 'listP
       const at = [stored(database), stored(conversation), stored(user)] as const
       const [row] = await read(at[0], [participantSql.getParticipant, ...at])
       return row === undefined ? null : participantRow(row)
+    },
+    async readOwners(database, conversations, person) {
+      const at = stored(database)
+      const whom = person === null ? null : stored(person)
+      const rows = await read(at, [participantSql.readOwners, at, conversations.map(stored), whom])
+      return rows.map((row) => ({
+        id: restored(row.id as string),
+        agent: restored(row.agent as string),
+        createdBy: restored(row.created_by as string),
+        takesPart: row.takes_part as boolean,
+      }))
     },
   }
 }

@@ -24,5 +24,10 @@ where c.database = $1 and c.id = $2 and p.position > $3 and not ${isOver} order 
 select ${columns} from {s}.conversations c
 join {s}.participants p on p.database = c.database and p.conversation = c.id
 where c.database = $1 and c.id = $2 and p.person = $3 and not ${isOver}`,
+  /** Of the conversations `$2`; `$3` is a person, or null. */
+  readOwners: `
+select c.id, c.agent, c.created_by, exists (select from {s}.participants p
+    where p.database = c.database and p.conversation = c.id and p.person = $3 and p.left_at is null) as takes_part
+from {s}.conversations c where c.database = $1 and c.id = any($2) and not ${isOver}`,
   deleteParticipants: 'delete from {s}.participants where database = $1 and conversation = any($2)',
 } as const
