@@ -164,6 +164,9 @@ const presented: Readonly<Record<string, Presented>> = {
   'a path of 64 addresses, of which one is ours': {
     ...{ status: 200, token: () => token(chain({ path: [...path(63), '@root@bots.example'] })) },
   },
+  'a path of 1,500 addresses, which no header takes': {
+    ...{ status: 431, token: () => token(chain({ path: path(1_500) })) },
+  },
   'a path of 4,000 numbers': { status: 200, token: () => token(chain({ path: Array(4_000).fill(0) })) },
   'a chain with a root of 8 kB': { status: 200, token: () => token(chain({ root: 'r'.repeat(8_000), path: [] })) },
   'a claim that nests 2,000 times': {

@@ -89,6 +89,12 @@ const sent: Readonly<Record<string, Sent>> = {
   'a piece with a name that every object has': {
     ...{ status: 401, mentionable: () => ({ identity_evidence: [{ ...evidence({}), constructor: {}, toString: 1 }] }) },
   },
+  'a good piece for 9,000 principals': {
+    ...{
+      status: 401,
+      mentionable: () => ({ identity_evidence: [evidence({ on_behalf_of: Array(9_000).fill('a:b') })] }),
+    },
+  },
   'a signature of 60 kB': {
     status: 401,
     mentionable: () => ({

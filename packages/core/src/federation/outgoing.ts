@@ -7,7 +7,7 @@ import { remoteOf, saysForWhom } from '../agent/remote-agent.ts'
 import type { RemoteLink } from '../tool/remote.ts'
 import type { Caller } from '../tool/tool.ts'
 import { identityExtension, mintEvidence } from './mint-evidence.ts'
-import type { OwnKeys } from './own-keys.ts'
+import { keyOfMessages, type OwnKeys } from './own-keys.ts'
 import type { Reissue } from './reissue.ts'
 import type { RemoteServices } from './remote-services.ts'
 
@@ -78,8 +78,7 @@ async function evidenceOf(
   const leading = leadingEvidence(principal)
   const at = now()
   if (leading !== null && leading.expiresAt <= at) return []
-  const [key] = await keys.list()
-  if (key === undefined) throw new Error('this server has no key')
+  const key = keyOfMessages(await keys.list(), at)
   const content = { subject: sender, onBehalfOf: onBehalfOf(principal, domain), digest: leading?.digest ?? null, ...of }
   const { audience, messageId, thread } = of
   const anew = await reissue(evidenceNow(principal), { audience, messageId, thread })
@@ -99,8 +98,7 @@ async function token(
   of: { readonly sender: string; readonly audience: string; readonly messageId: string; readonly witanChain: object },
 ): Promise<string> {
   const { SignJWT } = await import('jose')
-  const [key] = await keys.list()
-  if (key === undefined) throw new Error('this server has no key')
+  const key = keyOfMessages(await keys.list(), now())
   const at = Math.floor(now() / 1000)
   return new SignJWT({ witan_chain: of.witanChain })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key.kid })

@@ -1,4 +1,4 @@
-/** The Ed25519 keys of this server: the newest one signs, and the one before it stays published for a day after a rotation. */
+/** The Ed25519 keys of this server: the newest one signs, messages half a minute after it was made; the one before it stays published for a day. */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { ChangeVia } from '@witan/protocol/keys'
 import { changedBy } from '../identity/changed.ts'
@@ -34,6 +34,19 @@ export interface OwnKeys {
   list(): Promise<readonly OwnKey[]>
   /** Makes a new key that signs from now on, beside the one before for a day. Returns all published keys. */
   rotate(): Promise<readonly OwnKey[]>
+}
+
+/**
+ * How long a key is published before messages are signed with it: other processes of the store show it after ten seconds, and another
+ * server that has just looked for a key in vain looks again after ten more.
+ */
+const knownAfterMs = 30_000
+
+/** The key that messages are signed with: the newest that others can know by now; of keys that are all new, the first. */
+export function keyOfMessages(keys: readonly OwnKey[], now: number): OwnKey {
+  const key = keys.find(({ createdAt }) => createdAt + knownAfterMs <= now) ?? keys.at(-1)
+  if (key === undefined) throw new Error('this server has no key')
+  return key
 }
 
 /** How long a retired key stays published. */
