@@ -35,7 +35,7 @@ const documents: Documents = {
 }
 
 /** A document that is filled with a piece up to the limit, or to so many bytes. */
-function filled(before: string, piece: string, after: string, bytes: number = most - 100): Script {
+function filled([before, piece, after]: readonly [string, string, string], bytes: number = most - 100): Script {
   return { head: before, piece, times: Math.floor((bytes - before.length - after.length) / piece.length), tail: after }
 }
 /** Names that are all different, as members of an object. */
@@ -53,23 +53,23 @@ const lastKey = JSON.stringify(jwkOf(good.publicKey, 'k1'))
 
 /** What stands in place of one of the documents. */
 const wrong: Readonly<Record<string, Partial<Record<keyof typeof paths, Script>>>> = {
-  'a WebFinger of 64 kB of brackets': { finger: filled('', '[', '') },
+  'a WebFinger of 64 kB of brackets': { finger: filled(['', '[', '']) },
   'a WebFinger of 3,000 links': {
-    finger: filled('{"subject":"acct:docs@b.test","links":[', '{"rel":"x","href":""},', '{}]}'),
+    finger: filled(['{"subject":"acct:docs@b.test","links":[', '{"rel":"x","href":""},', '{}]}']),
   },
-  'a WebFinger for another one, in 64 kB': { finger: filled('{"subject":"acct:', 'docs@', 'b.test"}') },
-  'a WebFinger of 30 MB': { finger: filled('{"subject":"', 'a b ', '"}', 30_000_000) },
-  'a card of 65 kB': { card: filled('{"address":"@docs@b.test","name":"', 'a b ', '"}', 66_000) },
+  'a WebFinger for another one, in 64 kB': { finger: filled(['{"subject":"acct:', 'docs@', 'b.test"}']) },
+  'a WebFinger of 30 MB': { finger: filled(['{"subject":"', 'a b ', '"}'], 30_000_000) },
+  'a card of 65 kB': { card: filled(['{"address":"@docs@b.test","name":"', 'a b ', '"}'], 66_000) },
   'a card with a name of 64 kB': {
-    card: filled('{"address":"@docs@b.test","a2a":{"endpoint":"https://b.test/a2a"},"name":"', 'a b ', '"}'),
+    card: filled(['{"address":"@docs@b.test","a2a":{"endpoint":"https://b.test/a2a"},"name":"', 'a b ', '"}']),
   },
   'a card with an endpoint of 64 kB of slashes': {
-    card: filled('{"address":"@docs@b.test","a2a":{"endpoint":"https://b.test/', '/', 'x"}}'),
+    card: filled(['{"address":"@docs@b.test","a2a":{"endpoint":"https://b.test/', '/', 'x"}}']),
   },
-  'a card with an address of 64 kB': { card: filled('{"address":"', '@docs', '@b.test"}') },
-  'an A2A card of 20,000 interfaces': { a2a: filled('{"supportedInterfaces":[', '{},', '{}]}') },
+  'a card with an address of 64 kB': { card: filled(['{"address":"', '@docs', '@b.test"}']) },
+  'an A2A card of 20,000 interfaces': { a2a: filled(['{"supportedInterfaces":[', '{},', '{}]}']) },
   'an A2A card of 1,500 versions': {
-    a2a: filled('{"supportedInterfaces":[', '{"protocolVersion":"9.9.9.9-9.9.9"},', '{}]}'),
+    a2a: filled(['{"supportedInterfaces":[', '{"protocolVersion":"9.9.9.9-9.9.9"},', '{}]}']),
   },
   'an A2A card of 7,000 names': { a2a: { head: `${open(documents.a2a)}${names(60_000)}"z":0}` } },
   'an A2A card of 7,000 names, with a signature': {
@@ -83,14 +83,14 @@ const wrong: Readonly<Record<string, Partial<Record<keyof typeof paths, Script>>
     },
   },
   'an A2A card of 3,000 signatures': {
-    a2a: filled(`${open(documents.a2a)}"signatures":[`, '{"protected":"e30"},', '{}]}'),
+    a2a: filled([`${open(documents.a2a)}"signatures":[`, '{"protected":"e30"},', '{}]}']),
   },
   'an A2A card with a protected header of 60 kB': {
-    a2a: filled(`${open(documents.a2a)}"signatures":[{"signature":"","protected":"`, 'eyJh', '"}]}'),
+    a2a: filled([`${open(documents.a2a)}"signatures":[{"signature":"","protected":"`, 'eyJh', '"}]}']),
   },
-  '20,000 keys': { keys: filled('{"keys":[', '{},', '{}]}') },
-  '64 kB of brackets as keys': { keys: filled('', '[', '') },
-  'a key of 60 kB': { keys: filled('{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k1","x":"', 'AAAA', '"}]}') },
+  '20,000 keys': { keys: filled(['{"keys":[', '{},', '{}]}']) },
+  '64 kB of brackets as keys': { keys: filled(['', '[', '']) },
+  'a key of 60 kB': { keys: filled(['{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"k1","x":"', 'AAAA', '"}]}']) },
 }
 
 const remote = { name: 'docs', address: '@docs@b.test', description: 'Knows.' }
@@ -175,7 +175,7 @@ const presented: Readonly<Record<string, Presented>> = {
   },
   'a token of 15 kB of dots': { status: 401, token: () => '.'.repeat(15_000) },
   'a token of 15 kB of letters': { status: 401, token: () => 'eyJh'.repeat(3_700) },
-  'keys of 64 kB of brackets': { status: 401, token: () => token({}), keys: filled('', '[', '') },
+  'keys of 64 kB of brackets': { status: 401, token: () => token({}), keys: filled(['', '[', '']) },
   'a set of 100 keys': {
     status: 200,
     token: () => token({}),
@@ -185,11 +185,11 @@ const presented: Readonly<Record<string, Presented>> = {
       }),
     },
   },
-  'a set of 20,000 keys': { status: 401, token: () => token({}), keys: filled('{"keys":[', '{},', `${lastKey}]}`) },
+  'a set of 20,000 keys': { status: 401, token: () => token({}), keys: filled(['{"keys":[', '{},', `${lastKey}]}`]) },
   'a set of 30 MB': {
     status: 401,
     token: () => token({}),
-    keys: filled('{"keys":["', 'a b ', `",${lastKey}]}`, 30_000_000),
+    keys: filled(['{"keys":["', 'a b ', `",${lastKey}]}`], 30_000_000),
   },
 }
 
