@@ -15,9 +15,9 @@ describe('two servers and an agent of other software', () => {
     const { code, out, err } = await example.start()
     assert.deepEqual([code, err], [0, ''], out)
     for (const line of [
-      /◆ trains waits for an answer\n {4}First or second class\?\n {4}1 First, 71\.00 EUR {2}first\n/,
-      /◆ hotel waits for an answer\n(?: {4}.*\n)*? {4}kind +payment_required\n/,
-      /answered {2}policy hotel/,
+      /◆ trains {2}@trains@travel\.test {2}waits for an answer\n {4}First or second class\?\n {4}1 First, 71\.00 EUR {2}first\n/,
+      /◆ hotel {2}https:\/\/hotel\.travel\.test\/\S+ {2}waits for an answer\n(?: {4}.*\n)*? {4}kind +payment_required\n/,
+      /resolved {2}policy hotel/,
       /answered {2}question trains/,
       /├─ ✓ trains .*\n│ {2}└─ The train leaves Graz at 08:26 .*second class, 41\.00 EUR\.\n└─ ✓ hotel/,
       /! REMOTE_UNSIGNED: The card of https:\/\/hotel\.travel\.test/,
@@ -27,23 +27,11 @@ describe('two servers and an agent of other software', () => {
       assert.match(out, line)
   })
 
-  test('the price stands in the log for a person, and in no words that a model reads', async () => {
+  test('the price stands in no export of the conversation, which others may read', async () => {
     const { out } = await example.witan('office', 'conversations', 'list', '--json')
-    const { out: log } = await example.witan(
-      'office',
-      'conversations',
-      'export',
-      JSON.parse(out.split('\n')[0] ?? '').id,
-    )
-    const entries = log
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).entry)
-    const priced = entries.filter((entry) => JSON.stringify(entry ?? null).includes('3.00 EUR'))
-    assert.deepEqual(
-      priced.map(({ type }) => type),
-      ['policy_required'],
-    )
+    const { id } = JSON.parse(out.split('\n')[0] ?? '')
+    const { out: log } = await example.witan('office', 'conversations', 'export', id)
+    assert.ok(log.includes('policy_required') && !log.includes('3.00'), log)
   })
 
   test('there is nothing to say against its agents', async () => {

@@ -8,7 +8,7 @@ import { eventsSince, settle } from './settling.ts'
 import { printSpoken } from './speaking.ts'
 import { comeBack, type Stage } from './stage.ts'
 import { columnsOf, print, printJsonLine, printProse } from './terminal.ts'
-import { answerCommand, wholeLines } from './interruption-lines.ts'
+import { answerCommand, elsewhereSpans, wholeLines } from './interruption-lines.ts'
 import { compact, waitsPhrase } from './tree/phrase.ts'
 import { usageLines } from './tree/usage.ts'
 import { createRunView } from './tree/view.ts'
@@ -96,6 +96,7 @@ function printWaiting(stage: Stage, result: RunResult): void {
     print(terminal, [
       { text: '◆ ', tone: 'wait' },
       { text: open.path, tone: 'strong' },
+      ...elsewhereSpans(open),
       { text: ` ${waitsPhrase(open.addressee)}`, tone: 'wait' },
     ])
     for (const line of wholeLines(open)) printProse(terminal, [{ text: '  ', tone: 'plain' }, ...line], { indent: 6 })

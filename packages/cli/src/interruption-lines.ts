@@ -39,6 +39,13 @@ function callerSpans({ caller }: Interruption): Span[] {
   return caller === undefined ? [] : [faint(`  ${callerWords(caller)}`)]
 }
 
+/** The agent on another server that asks, and whose condition it passes on. */
+export function elsewhereSpans(open: Interruption): Span[] {
+  if (authorKindOf(open.agent) !== 'remote') return []
+  const issuer = open.kind === 'policy' && open.issuer !== open.agent ? `for ${oneLine(open.issuer)}  ` : ''
+  return [faint(`  ${oneLine(open.agent)}  ${issuer}`.trimEnd()), plain(' ')]
+}
+
 /** Where it waits, in a list: below whom, which address asks, and who called. */
 export function askedPlace({ path, agent, caller }: Interruption): string {
   const asks = authorKindOf(agent) === 'remote' ? oneLine(agent) : ''

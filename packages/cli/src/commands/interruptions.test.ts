@@ -59,14 +59,14 @@ describe('what waits, from the command line', () => {
   })
 
   test('the very same answer may be given again, another one may not', async () => {
-    for (const [prompt, words, other] of [
-      ['pay', ['--approve'], ['--deny']],
-      ['pay', ['--deny', '--reason', 'no'], []],
+    for (const [verdict, words, other] of [
+      ['approved', ['--approve'], ['--deny']],
+      ['denied', ['--deny', '--reason', 'no'], []],
     ] as const) {
-      const { run, id } = await waiting(prompt)
+      const { run, id } = await waiting('pay')
       assert.equal((await run('interruptions', 'answer', id, ...words)).code, 0)
       const again = await run('interruptions', 'answer', id, ...words)
-      assert.deepEqual([again.code, again.out], [0, 'answered  approval pay\n'], again.err)
+      assert.deepEqual([again.code, again.out], [0, `${verdict}  approval pay\n`], again.err)
       const late = await run('interruptions', 'answer', id, ...other)
       assert.equal(late.code, 1)
       assert.match(late.err, /^ALREADY_ANSWERED/)
@@ -80,7 +80,7 @@ describe('what waits, from the command line', () => {
     const off = await run('interruptions', 'answer', id, '--arguments', '{"amount":"much"}')
     assert.deepEqual([off.code, /ANSWER_INVALID|do not fit/.test(off.err)], [2, true])
     const told = await run('interruptions', 'answer', id, '--arguments', '{"amount":7}')
-    assert.deepEqual([told.code, told.out], [0, 'answered  approval pay\n'])
+    assert.deepEqual([told.code, told.out], [0, 'approved  approval pay\n'])
     assert.match(told.err, /witan serve/)
     assert.deepEqual(await toolEvents(run), [], 'a process that ends must not begin with what was approved [D1]')
     const again = await run('interruptions', 'answer', id, '--deny')
@@ -123,7 +123,7 @@ describe('what waits, from the command line', () => {
     assert.deepEqual([left.code, /wants to call pay/.test(left.screen)], [3, true])
     const denied = await sitting(words, ['!no'], environment)
     assert.equal(denied.code, 0)
-    assert.match(denied.screen, /answered {2}approval pay/)
+    assert.match(denied.screen, /denied {2}approval pay/)
     assert.match((await run('interruptions', 'list', '--state', 'answered')).out, new RegExp(id))
   })
 })
