@@ -282,7 +282,7 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   deleteConversation(database: string, id: string): Promise<boolean>
   /**
    * Deletes expired conversations of any database, each atomically; one with a live job or an open interruption stays [E79].
-   * Deletes at most `limit`, the longest expired first, and returns them. Before that they already count as missing for
+   * Deletes at most `limit`, the longest expired first, and returns them; a store may go on behind those that it found kept. Before that they already count as missing for
    * `getConversation`, `listConversations` and every append, and their ids are free.
    */
   sweepConversations(limit: number): Promise<readonly { readonly database: string; readonly id: string }[]>

@@ -72,6 +72,7 @@ insert into participants (conversation, user, database, position, roles, joined_
 values (2, 'bob', 'default', 0, '[]', 1), (2, 'anna é', 'default', 1, '[]', 1)`)
   insert.run(1_048_576 + 2, 'parked', 'waiting', null, null, '{"status":"waiting"}')
   insert.run(2 * 1_048_576 + 2, 'at work', 'running', 'w0', null, null)
+  if (version > beforeChanges) db.exec('update jobs set changed_at = coalesce(ended_at, started_at)')
   db.exec(`
 insert into interruptions (database, id, conversation, job, call, state, view, bound, answer, created_at)
 values ('default', 'i1', 1, 'parked', 'c1', 'open', '{"id":"i1","state":"open"}', '{}', 'null', 7);
@@ -95,6 +96,8 @@ async function assertAudited(store: Store): Promise<void> {
 
 /** The last schema that kept the people of a conversation among its parameters only. */
 const beforeParticipants = 7
+/** The last schema whose jobs did not say when they were changed. */
+const beforeChanges = 25
 
 for (let version = 1; version < migrations.length; version += 1) {
   test(`a file of schema ${version} is brought to this one with all that is in it`, async (context) => {

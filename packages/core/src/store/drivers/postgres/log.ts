@@ -8,6 +8,7 @@ import type { Notifications } from './notify.ts'
 import { conversationRow, listedConversation } from './rows.ts'
 import type { PostgresSession } from './session.ts'
 import { someRows } from './some.ts'
+import type { Row } from './statements.ts'
 import { restored, stored } from './text.ts'
 import { confirmation, deletesOf } from './writing.ts'
 
@@ -28,6 +29,7 @@ const deleteMs = 60_000
 
 /** The methods of a store that are about the log. */
 export function logMethods({ session, group, notifications }: LogParts): LogMethods {
+  const sweep = createSweep(session)
   return {
     append: (append) => group.append(append),
     async getConversation(database, id) {
@@ -41,7 +43,7 @@ export function logMethods({ session, group, notifications }: LogParts): LogMeth
       return isGone
     },
     async sweepConversations(limit) {
-      const gone = await sweep(session, limit)
+      const gone = await sweep(limit)
       for (const { database, id } of gone) notifications.gone({ database, conversation: id })
       return gone
     },
@@ -90,9 +92,31 @@ interface Gone {
   readonly id: string
 }
 
-/** The worker role finds expired conversations; each database then checks again under lock and deletes its own. */
-async function sweep(session: PostgresSession, limit: number): Promise<readonly Gone[]> {
-  const [rows = []] = await session.writeAsWorker([logSql.overConversations, limit])
+/** How many conversations whose time has come are looked at at once. */
+const lookedAtOnce = 25
+const first = { expiresAt: -1, number: -1 }
+
+/**
+ * The worker role finds expired conversations; each database then checks again under lock and deletes its own. A look ends where it
+ * finds none to delete, and the next goes on behind: what something keeps is not looked at each time.
+ */
+function createSweep(session: PostgresSession): (limit: number) => Promise<readonly Gone[]> {
+  let place = first
+  return async (limit) => {
+    const gone: Gone[] = []
+    for (;;) {
+      const query = [logSql.overConversations, place.expiresAt, place.number, lookedAtOnce] as const
+      const [rows = []] = await session.writeAsWorker(query)
+      const over = rows.filter((row) => row.is_over === true).slice(0, limit - gone.length)
+      const last = gone.length + over.length === limit ? over.at(-1) : rows[lookedAtOnce - 1]
+      place = last === undefined ? first : { expiresAt: last.expires_at as number, number: last.number as number }
+      gone.push(...(await removeAll(session, over)))
+      if (over.length === 0 || gone.length >= limit || place === first) return gone
+    }
+  }
+}
+
+async function removeAll(session: PostgresSession, rows: readonly Row[]): Promise<readonly Gone[]> {
   const over = rows.map(({ database, id }) => ({ database: restored(database as string), id: restored(id as string) }))
   const removed = new Set<string>()
   for (const database of new Set(over.map((one) => one.database))) {

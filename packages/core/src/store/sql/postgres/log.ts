@@ -2,7 +2,7 @@
 import { beginningCharacters } from '../../entry-text.ts'
 import { beginningTables } from '../../record-tables.ts'
 import type { ConversationFilter } from '../../list-filters.ts'
-import { isOver } from './clock.ts'
+import { clock, isOver } from './clock.ts'
 
 const columns = `c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, c.last_seq, c.parameters,
   c.max_iterations, c.expires_at`
@@ -24,9 +24,16 @@ join {s}.conversations c on c.database = n.database and c.id = n.id`,
   lockOver: `
 select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) order by c.id for update`,
   stillOver: `select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) and ${isOver}`,
-  /** Table-wide, for the worker; `$1` is how many. */
+  /**
+   * Table-wide, for the worker: the next `$3` conversations behind the place `($1, $2)` whose time has come, and which of them nothing
+   * keeps.
+   */
   overConversations: `
-select c.database, c.id from {s}.conversations c where ${isOver} order by c.expires_at limit $1`,
+select c.database, c.id, c.expires_at, c.number, ${isOver} as is_over
+from (select o.database, o.id, o.expires_at, o.number from {s}.conversations o
+  where o.expires_at is not null and o.expires_at <= ${clock} and (o.expires_at, o.number) > ($1, $2)
+  order by o.expires_at, o.number limit $3) c
+order by c.expires_at, c.number`,
   /** All rows of the conversations `$2`. */
   deleteEntries: 'delete from {s}.entries where database = $1 and conversation = any($2)',
   deleteJobs: 'delete from {s}.jobs where database = $1 and conversation = any($2)',

@@ -50,7 +50,7 @@ grant select on {s}.interruptions to {worker};
 
 drop policy if exists worker_looks on {s}.conversations;
 create policy worker_looks on {s}.conversations for select to {worker} using (true);
-grant select (database, id, expires_at, last_seq) on {s}.conversations to {worker};
+grant select (database, id, number, expires_at, last_seq) on {s}.conversations to {worker};
 drop policy if exists worker_looks on {s}.agent_revisions;
 create policy worker_looks on {s}.agent_revisions for select to {worker} using (true);
 grant select (database) on {s}.agent_revisions to {worker};

@@ -330,6 +330,14 @@ update {s}.jobs j set changed_at = coalesce(j.ended_at, j.started_at, j.created_
 create index jobs_by_maker on {s}.jobs (database, maker, changed_at, id) where kind = 'run' and maker is not null;
 `
 
+/** What the worker looks for, in the order in which it looks: a look ends with the last row that it takes. */
+const looks = `
+create index if not exists jobs_due_in_order on {s}.jobs (due_at, number) where due_at is not null;
+drop index if exists {s}.jobs_due;
+create index if not exists conversations_by_expiry_in_order on {s}.conversations (expires_at, number) where expires_at is not null;
+drop index if exists {s}.conversations_by_expiry;
+`
+
 const steps: readonly Migration[] = [
   { sql: first, worksFrom: 1 },
   { sql: runs, worksFrom: 1 },
@@ -353,6 +361,7 @@ const steps: readonly Migration[] = [
   { sql: views, worksFrom: 24 },
   { sql: demands, worksFrom: 25 },
   { sql: runsByMaker, worksFrom: 26 },
+  { sql: looks, worksFrom: 26 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
