@@ -20,7 +20,7 @@ import { type Parts, wire } from './runtime/wiring.ts'
  */
 export function createRuntime(options: RuntimeOptions = {}): Runtime {
   const parts = wire(options)
-  const ready = start(parts)
+  const ready = start(parts, options.listening)
   ready.catch(() => {})
   let isClosed = false
   const opened = () => (isClosed ? Promise.reject<void>(closed()) : ready)
@@ -50,12 +50,12 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
 }
 
 /** Stores the agents and protocols of the code in the database `default`, as `source: code`, before any work is claimed [F10]. */
-async function start(parts: Parts): Promise<void> {
+async function start(parts: Parts, listening: RuntimeOptions['listening']): Promise<void> {
   await parts.store.open()
   const { database } = localPrincipal
   await seed({ ...parts, report: parts.env.report }, database)
   await parts.registry.ensure(database)
-  parts.listening.current = startListening(parts)
+  parts.listening.current = startListening(parts, listening)
   await parts.worker.open()
 }
 

@@ -77,6 +77,10 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
     telemetry: telemetryOptions(config.telemetry, config.env),
     ...(config.leaseMs === null ? {} : { leaseMs: config.leaseMs }),
+    listening: (problem) => {
+      if (problem === null) return log('info', 'notifications of other processes arrive again')
+      log('warn', problem.message, { hint: problem.hint })
+    },
     report: (error, where) => {
       const place = where === undefined ? {} : placeIn({ ...where, id: where.call })
       log('error', 'something broke inside', { ...place, error })

@@ -23,7 +23,7 @@ type ListeningParts = Pick<Parts, 'store' | 'warm' | 'hub' | 'tracker' | 'worker
 const refreshEvery = 20
 
 /** Starts to listen. */
-export function startListening(parts: ListeningParts): Listening {
+export function startListening(parts: ListeningParts, changed?: (problem: WitanError | null) => void): Listening {
   const { store, warm, hub, worker, env, registry } = parts
   const relay = createRelay({
     hub,
@@ -57,7 +57,8 @@ export function startListening(parts: ListeningParts): Listening {
     },
     listening(problem) {
       state.problem = problem
-      if (problem !== null) report(problem)
+      if (changed !== undefined) changed(problem)
+      else if (problem !== null) report(problem)
     },
     ignored: (count) => report(ignoredError(count)),
   })

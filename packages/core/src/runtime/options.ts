@@ -89,6 +89,11 @@ export interface RuntimeOptions {
   readonly random?: () => number
   /** Reports internal problems that no caller sees, with the ids of run and call where they are known; default: standard error. */
   readonly report?: (error: unknown, where?: ReportedPlace) => void
+  /**
+   * Called when this process can no longer receive notifications of other processes, with why, and once more with null when it can.
+   * Default: why is reported.
+   */
+  readonly listening?: (problem: WitanError | null) => void
   /** Called for every job that this process starts and leaves. For display only; nothing depends on it. */
   readonly working?: (note: WorkNote) => void
 }
@@ -115,6 +120,7 @@ const optionNames: readonly string[] = [
   'federation',
   'report',
   'working',
+  'listening',
   'remotes',
 ] satisfies (keyof RuntimeOptions)[]
 

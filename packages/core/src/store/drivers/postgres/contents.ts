@@ -12,19 +12,21 @@ export function contentMethods(session: PostgresSession): Pick<Store, 'putConten
     async putContent(database, digest, bytes) {
       const at = stored(database)
       const queries = [[contentSql.sweepContents, at] as const, putContent(at, { digest, bytes })]
-      await session.transaction(at, ({ commit }) => commit(queries), { replyMs: putMs })
+      await session.transaction(at, ({ commit }) => commit(queries), { replyMs: bytesMs })
     },
     async readContent(database, conversation, digest) {
       const at = stored(database)
       const query: Statement = [contentSql.readContent, at, stored(conversation), stored(digest)]
-      const [rows = []] = await session.read(at, query)
+      const [rows = []] = await session.work(() =>
+        session.connection.run({ database: at }, [query], { replyMs: bytesMs }),
+      )
       return rows[0] === undefined ? null : contentOf(rows[0])
     },
   }
 }
 
-/** The time limit of a write with many bytes. */
-const putMs = 60_000
+/** The time limit of a statement with many bytes. */
+const bytesMs = 60_000
 
 /** Stores content that is not there yet. */
 export function putContent(database: string, { digest, bytes }: Pick<StoredContent, 'digest' | 'bytes'>): Statement {
@@ -38,7 +40,7 @@ export function contentOf({ digest, bytes, media_type: mediaType, name }: Row): 
     digest: restored(digest as string),
     mediaType: restored(mediaType as string),
     name: name === null ? null : restored(name as string),
-    bytes: new Uint8Array(bytes as Buffer),
+    bytes: new Uint8Array(Buffer.from(bytes as string, 'base64')),
   }
 }
 
