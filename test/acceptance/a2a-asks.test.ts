@@ -44,6 +44,20 @@ describe('what a task asks its caller', () => {
     assert.match(said?.[2] ?? '', /^ROLE_USER .*"type":"answer".*"3"/)
   })
 
+  test('the list of tasks has the last changed first: one that was answered stands before one that began later', async () => {
+    next('desk', ask(free), { text: 'Later.' })
+    const first = await desk.send(message('asks'))
+    next('desk', { text: 'Done.' })
+    const second = await desk.send(message('asks nothing'))
+    const listed = async () => {
+      const { body } = await desk.rpc<{ tasks: A2aTask[] }>('ListTasks', { pageSize: 2 })
+      return body.result?.tasks.map(({ id }) => id)
+    }
+    assert.deepEqual(await listed(), [second.id, first.id])
+    await desk.send(message('7', { taskId: first.id }))
+    assert.deepEqual(await listed(), [first.id, second.id])
+  })
+
   test('a choice is answered as data; a wrong answer changes nothing, and a right one counts once', async () => {
     const choice = {
       ...free,
