@@ -38,8 +38,8 @@ export function namesake(agent: AgentData, agents: Iterable<AgentData>): AgentDa
 
 const known = new WeakMap<AgentData, readonly string[]>()
 
-/** The names of an agent. A check compares each agent of a set with all others, so they are computed once. */
-function wordsOf(agent: AgentData): readonly string[] {
+/** The names of an agent: its id, and its display name as it is compared. Computed once. */
+export function wordsOf(agent: AgentData): readonly string[] {
   const found = known.get(agent)
   if (found !== undefined) return found
   const folded = sameName(agent.name ?? '')

@@ -3,12 +3,13 @@ import type { AgentData, Finding } from '@witan/protocol'
 import { demandsOf } from '../../tool/demand.ts'
 import { localOf } from '../address.ts'
 import type { AgentSet } from './graph.ts'
+import { likelyNamesakes } from './likely.ts'
 import { errorAt } from './names.ts'
 
 /** The clash of an agent's address or id with that of another agent; at most one. */
 export function checkAddresses(agent: AgentData, agents: AgentSet): Finding[] {
   const local = localOf(agent)
-  for (const other of agents.values()) {
+  for (const other of likelyNamesakes(agent, agents)) {
     if (other.id === agent.id) continue
     if (agent.address !== null && agent.address === other.address)
       return [

@@ -8,6 +8,7 @@ import type { FunctionTool } from '../../tool/define-tool.ts'
 import { isAlias, knownPeople } from '../../parameter/known-people.ts'
 import { localOf, localsOf } from '../address.ts'
 import { builtIns, namesake } from '../naming.ts'
+import { likelyNamesakes, withPeople } from './likely.ts'
 import { looksOfPeople, takenByOthers } from '../people-names.ts'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
@@ -67,7 +68,7 @@ export function* checkNames(
 
 /** An id or a display name must identify one agent [C28]. */
 function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
-  const other = namesake(agent, agents.values())
+  const other = namesake(agent, likelyNamesakes(agent, agents))
   if (other === null) return []
   const called = agent.name === undefined ? '' : ` named \`${agent.name}\``
   const named = other.name === undefined ? '' : ` named \`${other.name}\``
@@ -84,7 +85,8 @@ function sharedName(agent: AgentData, agents: AgentSet): Finding[] {
 function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
   const locals = localsOf(agents)
   const local = localOf(agent) ?? agent.id
-  const alias = [...agents.keys(), ...locals].find((id) => isAlias(agent, id))
+  const alias =
+    agent.anonymizeUsers === null ? undefined : [...agents.keys(), ...locals].find((id) => isAlias(agent, id))
   const clash =
     alias === undefined ? [] : [takenName(agent, 'anonymizeUsers', { id: alias, taken: alias, isAgent: true })]
   const own = knownPeople(agent).flatMap(({ id }, index): Finding[] => {
@@ -93,7 +95,7 @@ function peoplesNames(agent: AgentData, agents: AgentSet): Finding[] {
       ? []
       : [takenName(agent, `users.${index}.id`, { id, taken: taken.name, isAgent: taken.isAgent })]
   })
-  const others = [...agents.values()].filter(
+  const others = withPeople(agents).filter(
     (other) =>
       other.id !== agent.id && [agent.id, local].some((name) => isAlias(other, name) || looksOfPeople(other).has(name)),
   )

@@ -5,6 +5,7 @@ import type { Acquaintance, Protocol, ProtocolUse } from '@witan/protocol/protoc
 import { nearest } from '../nearest.ts'
 import { otherRole, peerMessagesIn, peerTool, speaksWith } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
+import { speakersIn } from './likely.ts'
 import { errorAt } from './names.ts'
 
 /** The protocols of a set, by name. */
@@ -76,7 +77,7 @@ function mismatch(agent: AgentData, { path, peer, protocol, role }: Mismatch): F
 
 /** Peers that count on this agent for an end that it does not have. One that is checked too reports it itself. */
 function otherEnds(agent: AgentData, { agents, checked }: PeerSurvey): Finding[] {
-  return [...agents.values()].flatMap((other) => {
+  return speakersIn(agents).flatMap((other) => {
     if (other.id === agent.id || checked?.has(other.id) === true) return []
     return other.speaks.flatMap(({ protocol, role, peers }): Finding[] => {
       const end = { protocol, role: otherRole(role), peer: other.id }
