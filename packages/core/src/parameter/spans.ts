@@ -38,8 +38,6 @@ interface Reading {
 
 interface Search {
   readonly text: string
-  /** From here on no special character is read: what follows the text may change its meaning. */
-  readonly upTo: number
   readonly automaton: Automaton
   readonly trail: Trail
   /** Those of one position, for the time of a step. */
@@ -91,7 +89,7 @@ interface SettledSpans {
 /** The same for the beginning of a text. What follows may complete a pattern, or a character that is spelled with several. */
 export function settledSpansOf(text: string, automaton: Automaton): SettledSpans {
   const upTo = firstSpecial(text, Math.max(0, text.length - ring))
-  const search = searchIn(text, automaton, upTo)
+  const search = searchIn(text, automaton)
   runWithoutPause(reading(search, upTo))
   const spans = search.reach === null ? [] : runWithoutPause(joining(search.reach))
   if (search.isLost) return { spans, settled: text.length, isLost: true }
@@ -106,10 +104,10 @@ function firstSpecial(text: string, from: number): number {
   return at
 }
 
-function searchIn(text: string, automaton: Automaton, upTo: number = text.length): Search {
+function searchIn(text: string, automaton: Automaton): Search {
   const [trail, readings] = [createTrail(), createReadings()]
   const none = { backslashesUpTo: 0, open: [], waiting: 0, isLost: false, reach: null }
-  return { text, upTo, automaton, trail, readings, ...none }
+  return { text, automaton, trail, readings, ...none }
 }
 
 function openAt({ open }: Search, place: number): Reading[] {
@@ -169,8 +167,8 @@ function run(search: Search, from: number, stop: number): number {
 
 /** The next position where a pattern may begin, after a special character where no reading is open; the same one if it may begin there. */
 function skipped(search: Search, at: number): number {
-  const { text, upTo, automaton, readings } = search
-  if (at >= upTo || isFirst(automaton, text.charCodeAt(at))) return at
+  const { text, automaton, readings } = search
+  if (isFirst(automaton, text.charCodeAt(at))) return at
   if (text.charCodeAt(at) === backslash) return skippedBackslashes(search, at)
   readingsAt(text, at, readings)
   return begins(search) ? at : at + 1
@@ -178,7 +176,7 @@ function skipped(search: Search, at: number): number {
 
 /** The last backslashes of a run all escape the same character. Those before them, and the run itself, stand for backslashes alone. */
 function skippedBackslashes(search: Search, at: number): number {
-  const { text, upTo, readings } = search
+  const { text, readings } = search
   if (at >= search.backslashesUpTo) {
     let end = at + 1
     while (text.charCodeAt(end) === backslash) end += 1
@@ -186,7 +184,7 @@ function skippedBackslashes(search: Search, at: number): number {
   }
   const end = search.backslashesUpTo
   readingsAt(text, end - 1, readings)
-  return Math.min(upTo, begins(search) ? Math.max(at, end - mostBackslashes) : end)
+  return begins(search) ? Math.max(at, end - mostBackslashes) : end
 }
 
 /** Whether a pattern begins with a unit of the readings. */
