@@ -67,8 +67,10 @@ export class CommitGroup {
 
   /** Commits the members that wait, or as many of the first as one turn has time for. */
   #flush(): void {
-    const { members, isLong } = this.#next()
+    const members = nextOf(this.#members)
     if (members.length === 0) return
+    this.#members = this.#members.slice(members.length)
+    const isLong = lengthOf(members) >= longText
     let settle: (() => void)[]
     try {
       if (isLong) this.#checkpointLater()
@@ -79,21 +81,6 @@ export class CommitGroup {
     }
     for (const one of settle) one()
     if (this.#members.length > 0 && !this.#isPlanned) this.#plan(false)
-  }
-
-  /** Takes out the members of the next commit. */
-  #next(): { readonly members: readonly Member[]; readonly isLong: boolean } {
-    let length = 0
-    let count = 0
-    for (const member of this.#members) {
-      length += member.length
-      if (count > 0 && length > mostText) break
-      count += 1
-    }
-    const rest = this.#members.splice(count)
-    const members = this.#members
-    this.#members = rest
-    return { members, isLong: length >= longText }
   }
 
   #commit(members: readonly Member[]): (() => void)[] {
@@ -138,6 +125,20 @@ export class CommitGroup {
     while (this.#members.length > 0) this.#flush()
     this.#closed = true
   }
+}
+
+/** The members of the next commit: the first one, and as many behind it as one turn has time for. */
+function nextOf(members: readonly Member[]): readonly Member[] {
+  let length = 0
+  for (const [at, member] of members.entries()) {
+    length += member.length
+    if (at > 0 && length > mostText) return members.slice(0, at)
+  }
+  return members
+}
+
+function lengthOf(members: readonly Member[]): number {
+  return members.reduce((sum, { length }) => sum + length, 0)
 }
 
 function attempt({ work, resolve, reject }: Member): () => void {
