@@ -108,6 +108,7 @@ async function run(files: readonly string[], at: number): Promise<void> {
     env: {
       NODE_COMPILE_CACHE: compiled,
       ...(name === 'quick' ? {} : { WITAN_TESTS: 'all' }),
+      ...(name === 'faults' ? { WITAN_DRILL: 'whole' } : {}),
       ...process.env,
       [variable]: program,
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
