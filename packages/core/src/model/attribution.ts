@@ -25,9 +25,11 @@ const unseen = `(?![${lineBreaks}])[\\s\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_
 const like = (letter: string) => `(?:${letter}|(?![a-z])\\p{L})`
 const letters = [...Array.from('from', like), '[@\\uff20\\ufe6b]'].map((one) => `(?:${unseen})*${one}`).join('')
 const bracket = '(?![({\\uff08\\uff5b])\\p{Ps}'
-/** All other opening brackets stand here or behind it in Unicode. Texts without one of these are nearly all texts, and cost least to see. */
+/** All opening brackets but `(` and `{` are this one or stand behind it in Unicode. */
 const anyBracket = /[[\u0f3a-\uffff]/
-/** Of the others, most have no bracket before an `f`. */
+/** A short text is looked through faster than a pattern begins. */
+const shortText = 256
+/** Most texts have no bracket before an `f`. */
 const mayBegin = new RegExp(`${bracket}(?:${unseen})*${like('f')}`, 'iu')
 /** What stands before the mark of a line that begins like an attribution; also with other brackets or letters, in capitals, or with something unseen in it. */
 const beforeMark = new RegExp(`(^|[${lineBreaks}])((?:${unseen})*)(?=${bracket}${letters})`, 'giu')
@@ -41,10 +43,19 @@ const breaksInJson = new RegExp(breakInJson, 'g')
  * it are written as `\u2028`, because they may stand within JSON, whose value stays the same. Escaping twice changes nothing.
  */
 export function markForeign(text: string): string {
-  if (!anyBracket.test(text) || !mayBegin.test(text)) return text
+  if (!hasBracket(text) || !mayBegin.test(text)) return text
   return text.replace(beforeMark, (whole, lineBreak: string, gap: string) =>
     breakInJson.test(lineBreak) ? escaped(lineBreak) + gap : `${whole}\\`,
   )
+}
+
+function hasBracket(text: string): boolean {
+  if (text.length > shortText) return anyBracket.test(text)
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === 0x5b || code >= 0x0f3a) return true
+  }
+  return false
 }
 
 /**
