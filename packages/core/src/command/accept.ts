@@ -54,6 +54,8 @@ export interface Message {
   readonly traceparent?: string
   /** The idempotent reply to this request. */
   readonly note?: Reservation
+  /** How many runs of `by` may be live, with the one that it begins. */
+  readonly mostLive?: number
 }
 
 type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files' | 'author' | 'by' | 'messageId'>
@@ -74,7 +76,7 @@ export async function acceptFirst(
     return { append }
   })
   if (!result.ok && result.reason === 'exists') return null
-  if (!result.ok) throw refusalError(result.reason, row.id)
+  if (!result.ok) throw await refusedError(log, result.reason, message)
   context.warm.keep(log)
   return started(context, log, result)
 }
@@ -108,9 +110,10 @@ function started(context: CommandContext, log: ConversationLog, stored: AppendRe
 export async function refusedError(
   log: ConversationLog,
   reason: string,
-  { ifLastSeq }: Pick<Message, 'ifLastSeq'>,
+  { ifLastSeq, mostLive }: Pick<Message, 'ifLastSeq' | 'mostLive'>,
 ): Promise<WitanError> {
   const { state } = log
+  if (reason === 'too-many' && mostLive !== undefined) return tooManyTasks(mostLive)
   if (reason !== 'moved' || ifLastSeq === null) return refusalError(reason, state.id)
   await log.catchUp()
   return new WitanError(
@@ -118,6 +121,14 @@ export async function refusedError(
     `The last seq of conversation \`${state.id}\` is ${state.seq}, not ${ifLastSeq}.`,
     { path: 'ifLastSeq', hint: 'Read what was written since, and repeat.' },
   )
+}
+
+/** The error for a caller that has as many live runs as it may. */
+export function tooManyTasks(most: number): WitanError {
+  return new WitanError('TOO_MANY_TASKS', `${most} tasks of yours are open here, which is the most of one caller.`, {
+    hint: 'Wait until one has ended, or cancel one.',
+    details: { retryAfterSeconds: 5 },
+  })
 }
 
 /** The store's refusal as an error for the caller. */
@@ -166,7 +177,7 @@ function newRun(
 ): Writable<Append> {
   const { env } = context
   const { state } = log
-  const { text, files, ifLastSeq, by: principal, note, toolMode = null } = about.message
+  const { text, files, ifLastSeq, by: principal, note, toolMode = null, mostLive } = about.message
   const waiting = unreportedMessage(state)
   const said = messageBody(env, about.message)
   const messages = waiting === null ? [said] : [waiting, said]
@@ -194,6 +205,7 @@ function newRun(
   if (files !== undefined) append.contents = files
   if (last !== null) append.ifLastSeq = last
   if (note !== undefined) append.note = { ...note, text: place.call }
+  if (mostLive !== undefined) append.runLimit = { createdBy: principal.id, most: mostLive }
   return append
 }
 

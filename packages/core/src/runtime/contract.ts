@@ -379,6 +379,8 @@ export interface NoteOption {
   readonly messageId?: string
   /** What a person reads of how the message came, if it begins a run. */
   readonly notices?: readonly NoticeBody[]
+  /** If it begins a run, how many runs of conversations of this principal may then be live. Throws `TOO_MANY_TASKS`. */
+  readonly mostLive?: number
 }
 
 export type { SubAgentAssignment }

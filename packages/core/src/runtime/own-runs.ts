@@ -1,6 +1,7 @@
 /** The runs of the conversations that a principal began itself, as a caller from outside follows them. */
 import type { Event, Interruption, RunLine, RunResult } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
+import { tooManyTasks } from '../command/accept.ts'
 import { renewEvidence } from '../command/answer-interruption.ts'
 import { entriesOfRun } from '../conversation/copy-log.ts'
 import { entriesOf } from '../conversation/warm-conversations.ts'
@@ -77,8 +78,8 @@ export interface OwnRuns {
   list(filter?: OwnRunFilter & PageOptions): Promise<Page<OwnRun>>
   /** How many a list has, among the first 2,000 that it looks at. */
   count(filter?: OwnRunFilter): Promise<number>
-  /** How many have not ended, counted up to `most`. */
-  countLive(most: number): Promise<number>
+  /** Throws `TOO_MANY_TASKS` if so many have not ended. */
+  refuseMore(most: number): Promise<void>
   /** The agent of a conversation. */
   agentOf(conversationId: string): Promise<string>
   /** The run of a conversation that has not ended; null if there is none. */
@@ -136,9 +137,9 @@ export function ownRuns(scope: Scope): OwnRuns {
       await ready()
       return store.countRunsOf(database, wantedRuns(principal.id, filter))
     },
-    async countLive(most) {
+    async refuseMore(most) {
       await ready()
-      return store.countLiveRunsOf(database, principal.id, most)
+      if ((await store.countLiveRunsOf(database, principal.id, most)) >= most) throw tooManyTasks(most)
     },
     async agentOf(id) {
       await ready()

@@ -1,7 +1,7 @@
 /** Decides whether an append may be stored, and the changes of its jobs. Pure; every driver uses it and only reads and writes. */
 import { changedJob, isLive, type JobState, newJob } from './job-change.ts'
 import type { Reservation } from './reply-records.ts'
-import type { Append, JobChange, Refusal, Settlement } from './store.ts'
+import type { Append, JobChange, Refusal, RunLimit, Settlement } from './store.ts'
 
 /** The stored state before an append, which the driver reads under its lock. Each part is read only when needed. */
 export interface StoredState<Job extends JobState> {
@@ -19,6 +19,8 @@ export interface StoredState<Job extends JobState> {
   isHeld(of: Reservation): boolean
   /** Whether the database has this content. */
   hasContent(digest: string): boolean
+  /** How many runs of this principal are live, counted up to its limit. */
+  liveRuns(of: RunLimit): number
 }
 
 /** A job change, with the job before and after it. The driver sets the `result` of a `rest`. */
@@ -41,7 +43,7 @@ export function decideAppend<Job extends JobState>(
   append: Append,
   now: number,
 ): Decision<Job> {
-  const { fence, note, jobs = [] } = append
+  const { fence, note, jobs = [], runLimit } = append
   if (note !== undefined && !standing.isHeld(note)) return refused('reply-taken')
   if (append.create !== undefined && standing.lastSeq !== null) return refused('exists')
   if (append.create === undefined && standing.lastSeq === null) return refused('missing')
@@ -53,7 +55,10 @@ export function decideAppend<Job extends JobState>(
   if (append.ifLastSeq !== undefined && append.ifLastSeq !== before) return refused('moved')
   if (append.settle !== undefined && !areOpen(standing, append, append.settle)) return refused('settled')
   if (append.contents?.some(({ digest }) => !standing.hasContent(digest)) === true) return refused('contentless')
-  return jobs.length === 0 ? { ok: true, jobs: [] } : plan(standing, jobs, { firstSeq: before + 1, now })
+  if (jobs.length === 0) return { ok: true, jobs: [] }
+  const planned = plan(standing, jobs, { firstSeq: before + 1, now })
+  if (!planned.ok || runLimit === undefined) return planned
+  return standing.liveRuns(runLimit) < runLimit.most ? planned : refused('too-many')
 }
 
 function refused<Job extends JobState>(reason: Refusal, job: Job | null = null): Decision<Job> {

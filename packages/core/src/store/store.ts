@@ -181,9 +181,20 @@ export interface Append {
    * count nowhere.
    */
   readonly usedBy?: string
+  /**
+   * With an append that begins a run: refused with `too-many` if `most` runs of conversations that this principal created are live.
+   * Such appends are decided one after another, between processes too. A run that another append begins meanwhile may not count.
+   */
+  readonly runLimit?: RunLimit
 }
 
-/** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, content, jobs. */
+/** How many runs of a principal may be live. */
+export interface RunLimit {
+  readonly createdBy: string
+  readonly most: number
+}
+
+/** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, content, jobs, limit. */
 export type Refusal =
   | 'reply-taken'
   | 'exists'
@@ -195,6 +206,7 @@ export type Refusal =
   | 'woken'
   | 'settled'
   | 'contentless'
+  | 'too-many'
 
 /** If stored, the entries have their seq. `jobs` are the changed jobs, and `before` is the last seq before this append. */
 export type AppendResult =

@@ -1,7 +1,7 @@
 /** Stores a message where it belongs: it begins a task, joins one, answers what one asks, or resolves a condition of it. */
 import type { AcceptedRun, Witan } from '@witan/core'
 import type { OwnRun, PublishedAgent } from '@witan/core/tooling'
-import { WitanError } from '@witan/protocol'
+import { type Prompt, WitanError } from '@witan/protocol'
 import type { AppOptions } from '../app-options.ts'
 import { A2aError } from './a2a-error.ts'
 import { isPolicy } from './conditions.ts'
@@ -9,7 +9,6 @@ import type { Caller } from './credential.ts'
 import { findTask, orNull, taskNotFound } from './find-task.ts'
 import { invalid, type ReadMessage } from './message.ts'
 import type { Placed } from './once.ts'
-import { reserveTask } from './open-tasks.ts'
 import { resolveCondition } from './resolve-condition.ts'
 import { hasEnded } from './task.ts'
 
@@ -43,16 +42,20 @@ export async function placeMessage(placing: Placing, noting: Noting): Promise<Pl
     const given = { id: question.id, answer: { [question.question]: { text: message.text } } }
     return noted(await witan.run(live.conversationId, { answers: [given] }, noting))
   }
-  if (live !== null) return noted(await witan.run(live.conversationId, { prompt }, noting))
-  const release = await reserveTask(call.caller.principal, witan.ownRuns, call.options.federation?.maxOpenTasks ?? 64)
-  try {
-    if (message.contextId !== null) return noted(await witan.run(message.contextId, { prompt }, noting))
-    const opened = await witan.start({ agent: agent.data.id, id: placing.contextId, prompt }, noting)
-    if (opened.run === null) throw new Error('a conversation with a prompt has a run')
-    return noted(opened.run)
-  } finally {
-    release()
-  }
+  const mostLive = call.options.federation?.maxOpenTasks ?? 64
+  const limited = { ...noting, mostLive }
+  // The task may have ended since it was read: then the message begins one.
+  if (live !== null) return noted(await witan.run(live.conversationId, { prompt }, limited))
+  // Files are stored before the message that the limit refuses.
+  if (hasFiles(prompt)) await witan.ownRuns.refuseMore(mostLive)
+  if (message.contextId !== null) return noted(await witan.run(message.contextId, { prompt }, limited))
+  const opened = await witan.start({ agent: agent.data.id, id: placing.contextId, prompt }, limited)
+  if (opened.run === null) throw new Error('a conversation with a prompt has a run')
+  return noted(opened.run)
+}
+
+function hasFiles(prompt: Prompt): boolean {
+  return typeof prompt !== 'string' && prompt.some(({ type }) => type === 'file')
 }
 
 /** Refuses what refers to tasks of another context: an agent reads all of its own context, and nothing of another one. */

@@ -4,7 +4,7 @@ import { hide } from '../hide.ts'
 import { decideAppend, type Planned, type StoredState } from '../refusal.ts'
 import { isHeld } from '../reply.ts'
 import type { Reservation } from '../reply-records.ts'
-import type { Append, AppendResult, JobRow, Settlement } from '../store.ts'
+import type { Append, AppendResult, JobRow, RunLimit, Settlement } from '../store.ts'
 import { indexArtifact } from './memory-artifacts.ts'
 import { hasListeners, notifyOthers } from './memory-listen.ts'
 import { noteRest } from './memory-rest.ts'
@@ -13,6 +13,7 @@ import {
   addInterruption,
   addJob,
   copyOf,
+  countLive,
   dropLive,
   isGone,
   type Kept,
@@ -91,6 +92,10 @@ class Before implements StoredState<Job> {
 
   hasContent(digest: string): boolean {
     return this.#at.tables.contents.has(digest)
+  }
+
+  liveRuns(of: RunLimit): number {
+    return countLive(this.#at.memory, this.#at.tables, of)
   }
 }
 

@@ -5,7 +5,7 @@ import { lastChangedFirst } from '../runs-of.ts'
 import type { JobRow, Store } from '../store.ts'
 import type { RunPlace, RunsOf, RunsPage } from '../runs-of.ts'
 import { notifyOthers } from './memory-listen.ts'
-import { copyOf, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.ts'
+import { copyOf, countLive, isReadBy, type MemoryAccess, tablesOf } from './memory-tables.ts'
 
 type JobMethods = Pick<
   Store,
@@ -58,14 +58,7 @@ export function jobMethods(access: MemoryAccess): JobMethods {
     },
     countRunsOf: async (database, of) => runsOf(tablesOf(memory, database), { ...of, after: null }).wanted.length,
     async countLiveRunsOf(database, createdBy, most) {
-      const { conversations } = tablesOf(memory, database)
-      let count = 0
-      for (const job of memory.live) {
-        if (count === most) break
-        if (job.database !== database || job.kind !== 'run') continue
-        if (conversations.get(job.conversation)?.row.createdBy === createdBy) count += 1
-      }
-      return count
+      return countLive(memory, tablesOf(memory, database), { createdBy, most })
     },
     async claimJobs({ owner, leaseMs, limit }) {
       const now = memory.now()

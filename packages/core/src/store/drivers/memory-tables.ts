@@ -7,7 +7,7 @@ import type { StoreListener } from '../listener.ts'
 import type { RecordTable } from '../record.ts'
 import { UsageCount } from '../usage-count.ts'
 import type { ReplyRow } from '../reply-records.ts'
-import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
+import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, RunLimit } from '../store.ts'
 import type { ContentUse } from '../stored-content.ts'
 
 /** A conversation with everything that belongs to it. */
@@ -178,6 +178,17 @@ export function dropLive(memory: Memory, kept: Kept, job: Writable<JobRow>): voi
   kept.live.splice(kept.live.indexOf(job), 1)
   memory.live.delete(job)
   if (kept.run === job) kept.run = null
+}
+
+/** How many runs of conversations that this principal created are live, counted up to `most`. */
+export function countLive({ live }: Memory, tables: MemoryTables, { createdBy, most }: RunLimit): number {
+  let count = 0
+  for (const job of live) {
+    if (count === most) break
+    if (job.kind !== 'run' || tables.jobs.get(job.id) !== job) continue
+    if (tables.conversations.get(job.conversation)?.row.createdBy === createdBy) count += 1
+  }
+  return count
 }
 
 /** Adds an interruption to its conversation. */

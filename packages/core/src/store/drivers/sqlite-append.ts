@@ -138,6 +138,8 @@ function standingOf(member: Member): StoredState<StoredJob> {
     },
     isHeld: ({ key, at }) => connection.tuple(replySql.heldReply, append.database, key, at) !== null,
     hasContent: (digest) => (connection.get(contentSql.findContent, append.database, digest)?.parts ?? null) !== null,
+    liveRuns: ({ createdBy, most }) =>
+      connection.get(jobSql.countLiveRunsOf, append.database, createdBy, most)?.count as number,
   }
 }
 

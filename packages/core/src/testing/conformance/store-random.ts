@@ -110,6 +110,7 @@ function anyAppend(draw: Draw): Append {
     messageAt: maybe(draw, () => upTo(draw, 1000)),
     hide: maybe(draw, () => [pick(draw, 'region', 'other')]),
     note: maybe(draw, () => note(draw), 0.2),
+    runLimit: maybe(draw, () => ({ createdBy: 'user:anna', most: 1 + upTo(draw, 3) }), 0.3),
   }
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   return { database: at, conversation: id, entries: entriesOf(draw), ...set }

@@ -39,6 +39,8 @@ interface Refused {
 const entries = (): Entry[] => [entry('no')]
 /** A reservation of a reply that was never begun. */
 const note = { key: 'k', at: 1, text: 'no' }
+/** The principal of nearly all conversations here has one run, and may have no other. */
+const runLimit = { createdBy: conversation('').createdBy, most: 1 }
 
 const refusals: readonly Refused[] = [
   {
@@ -68,6 +70,13 @@ const refusals: readonly Refused[] = [
     append: async (store) => {
       const settle = [settlement('i1'), settlement('i0')]
       return { ...(await writer(store)), entries: entries(), settle, jobs: [rest('j1')] }
+    },
+  },
+  {
+    reason: 'too-many',
+    append: async () => {
+      const create = conversation('chats/2')
+      return { database, conversation: create.id, create, entries: entries(), jobs: [newJob({ id: 'j2' })], runLimit }
     },
   },
   {
@@ -192,20 +201,26 @@ function checkFences(check: Check): void {
 }
 
 function checkReasons(check: Check): void {
-  check('of several reasons the first is told: reply, existence, fence, seq, interruptions, jobs', async (store) => {
-    const job = await begin(store, { id: 'j1' })
-    const settle = [settlement('none')]
-    const jobs = [rest('none')]
-    const wrong = { database, entries: [], ifLastSeq: 9, settle, jobs, fence: { job: 'j1', epoch: 7 } }
-    const at = { ...wrong, conversation: job.conversation }
-    assertRefused(await store.append({ ...wrong, conversation: 'chats/none', note }), 'reply-taken')
-    assertRefused(await store.append({ ...wrong, conversation: 'chats/none' }), 'missing')
-    assertRefused(await store.append({ ...at, create: conversation(job.conversation) }), 'exists')
-    assertRefused(await store.append(at), 'fenced')
-    assertRefused(await store.append({ ...at, ...by(job) }), 'moved')
-    assertRefused(await store.append({ ...at, ...by(job), ifLastSeq: 1 }), 'settled')
-    assertRefused(await store.append({ ...by(job), entries: [], jobs }), 'inactive')
-  })
+  check(
+    'of several reasons the first is told: reply, existence, fence, seq, interruptions, jobs, limit',
+    async (store) => {
+      const job = await begin(store, { id: 'j1' })
+      const settle = [settlement('none')]
+      const jobs = [rest('none')]
+      const wrong = { database, entries: [], ifLastSeq: 9, settle, jobs, fence: { job: 'j1', epoch: 7 }, runLimit }
+      const at = { ...wrong, conversation: job.conversation }
+      assertRefused(await store.append({ ...wrong, conversation: 'chats/none', note }), 'reply-taken')
+      assertRefused(await store.append({ ...wrong, conversation: 'chats/none' }), 'missing')
+      assertRefused(await store.append({ ...at, create: conversation(job.conversation) }), 'exists')
+      assertRefused(await store.append(at), 'fenced')
+      assertRefused(await store.append({ ...at, ...by(job) }), 'moved')
+      assertRefused(await store.append({ ...at, ...by(job), ifLastSeq: 1 }), 'settled')
+      assertRefused(await store.append({ ...by(job), entries: [], jobs, runLimit }), 'inactive')
+      const active = await store.append({ ...change(job, newJob({ id: 'j2' })), runLimit })
+      assertRefused(active, 'active')
+      assert.equal(active.ok ? null : active.job?.id, 'j1', 'a message for a live run is told so')
+    },
+  )
 
   check('the first change that is refused refuses all of them, and the mark of a later one stays', async (store) => {
     const job = await begin(store, { id: 'j1' })

@@ -1,8 +1,20 @@
 /** Conformance of stores: the runs of one principal, listed by their last change. */
 import assert from 'node:assert/strict'
-import type { JobChange, Store } from '../../store/store.ts'
+import type { JobChange, RunLimit, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
-import { addJob, beginFor, change, database, idsOf, jobOf, rest, wake } from './store-fixtures.ts'
+import {
+  addJob,
+  beginFor,
+  change,
+  conversation,
+  database,
+  entry,
+  idsOf,
+  jobOf,
+  newJob,
+  rest,
+  wake,
+} from './store-fixtures.ts'
 
 /** Registers the tests of the runs of one principal. */
 export function checkRunsOf(check: Check): void {
@@ -67,6 +79,43 @@ export function checkRunsOf(check: Check): void {
     },
   )
   checkLooks(check)
+  checkLimit(check)
+}
+
+function checkLimit(check: Check): void {
+  check('a run that its principal has no room for is refused, and only that', async (store) => {
+    const a = (most: number) => ({ createdBy: '@a@a.test', most })
+    const b = (most: number) => ({ createdBy: 'Å "b" \u0000', most })
+    const { createdBy } = a(1)
+    const first = await beginFor(store, 'j1', { createdBy })
+    await addJob(store, { id: 't1', kind: 'task', in: first })
+    const more = (id: string, runLimit: RunLimit, at: string = database) => {
+      const { createdBy } = runLimit
+      const create = conversation(`chats/${id}`, { createdBy, database: at })
+      const append = { database: at, conversation: create.id, create, entries: [entry('hi', id)] }
+      return store.append({ ...append, jobs: [newJob({ id })], runLimit })
+    }
+    const told = async (...made: ReturnType<typeof more>[]) =>
+      (await Promise.all(made)).map((one) => (one.ok ? 'stored' : one.reason))
+    // Of one turn, each counts those before it; those of others, and in other databases, count for themselves.
+    const turn = [more('j2', a(3)), more('j3', b(1)), more('j4', a(3)), more('j5', a(3)), more('j6', b(1))]
+    assert.deepEqual(await told(...turn, more('j7', a(1), 'other')), [
+      'stored',
+      'stored',
+      'stored',
+      'too-many',
+      'too-many',
+      'stored',
+    ])
+    assert.equal(await store.getConversation(database, 'chats/j5'), null)
+    assert.ok((await store.append(change(await jobOf(store, 'j2'), rest('j2', 'waiting')))).ok)
+    assert.deepEqual(await told(more('j8', a(3))), ['too-many'], 'one that waits is live')
+    assert.ok((await store.append(change(await jobOf(store, 'j1'), rest('j1')))).ok)
+    assert.deepEqual(await told(more('j8', a(3))), ['stored'], 'one that has ended is not')
+    assert.deepEqual(await told(more('j9', a(3))), ['too-many'])
+    await beginFor(store, 'j10', { createdBy })
+    assert.equal(await store.countLiveRunsOf(database, createdBy, 9), 4, 'an append without a limit has none')
+  })
 }
 
 function checkLooks(check: Check): void {

@@ -82,6 +82,7 @@ export function checkShared(check: CheckTwo): void {
   })
   checkWriters(check)
   checkRaces(check)
+  checkLimits(check)
 }
 
 async function claimAll(store: Store, owner: string): Promise<readonly string[]> {
@@ -219,4 +220,47 @@ function checkRaces(check: CheckTwo): void {
       assert.equal(arrived?.entries.length, 2)
     }
   })
+}
+
+function checkLimits(check: CheckTwo): void {
+  check('of two runs of one principal who may have one more, one begins', async (first, second) => {
+    for (const round of rounds) {
+      const createdBy = `@a@a${round}.test`
+      const make = (store: Store, id: string, most: number) => {
+        const create = conversation(`chats/${id}`, { createdBy })
+        const jobs = [newJob({ id })]
+        return store.append({
+          database,
+          conversation: create.id,
+          create,
+          entries: [],
+          jobs,
+          runLimit: { createdBy, most },
+        })
+      }
+      assert.ok((await make(first, `a${round}`, 1)).ok)
+      const both = [make(first, `b${round}`, 2), make(second, `c${round}`, 2)]
+      assert.deepEqual(reasonsOf(await Promise.all(both)), ['stored', 'too-many'])
+      assert.equal(await first.countLiveRunsOf(database, createdBy, 9), 2)
+    }
+  })
+
+  check(
+    'limits of many principals in many groups at once keep nobody waiting for each other',
+    async (first, second) => {
+      const makers = Array.from({ length: 8 }, (_, index) => `@a@a${index}.test`)
+      const make = (store: Store, id: string, createdBy: string) => {
+        const create = conversation(`chats/${id}`, { createdBy })
+        const append = { database, conversation: create.id, create, entries: [], jobs: [newJob({ id })] }
+        return store.append({ ...append, runLimit: { createdBy, most: 5 } })
+      }
+      const made = rounds.flatMap((round) => [
+        ...makers.map((maker, index) => make(first, `a${round} ${index}`, maker)),
+        ...makers.toReversed().map((maker, index) => make(second, `b${round} ${index}`, maker)),
+      ])
+      const told = reasonsOf(await Promise.all(made))
+      assert.equal(told.filter((one) => one === 'stored').length, makers.length * 5)
+      assert.equal(told.filter((one) => one === 'too-many').length, makers.length * (2 * rounds.length - 5))
+    },
+  )
 }

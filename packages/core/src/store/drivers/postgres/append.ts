@@ -76,10 +76,12 @@ async function sendAllButLast(
   return last
 }
 
-/** Reads what nearly every append needs. Conversations are locked before jobs, as in every transaction. */
+/** Reads what nearly every append needs. Principals are locked before conversations, and these before jobs, as in every transaction. */
 async function readGroup(transaction: Transaction, { database, members }: Group, evidence: Evidence | null) {
   const names = namesOf(members)
   const at = stored(database)
+  const limited = [...names.limits.keys()]
+  const locks: Statement[] = limited.length > 0 ? [[readSql.lockPrincipals, at, limited]] : []
   const queries: Statement[] = [[readSql.lockConversations, at, names.conversations]]
   if (names.runsIn.length > 0) queries.push([readSql.lockJobs, at, names.jobs, names.runsIn])
   else queries.push([readSql.lockNamedJobs, at, names.jobs])
@@ -87,11 +89,15 @@ async function readGroup(transaction: Transaction, { database, members }: Group,
   const interruptionsAt =
     names.interruptions.length > 0 ? add([readSql.lockInterruptions, at, names.interruptions]) : -1
   const repliesAt = names.keys.length > 0 ? add([readSql.lockReplies, at, names.keys]) : -1
+  const principalsAt = limited.length > 0 ? add([readSql.countLiveRuns, at, limited, [...names.limits.values()]]) : -1
   if (evidence !== null) queries.push(evidenceQuery(at, evidence))
-  const rows = await transaction.send(queries)
+  const rows = (await transaction.send([...locks, ...queries])).slice(locks.length)
   const [conversations = [], jobs = []] = rows
   const batch = createBatch(database, transaction.now())
-  layOut(batch, { conversations, jobs, interruptions: rows[interruptionsAt] ?? [], replies: rows[repliesAt] ?? [] })
+  const [interruptions = [], replies = [], principals = []] = [interruptionsAt, repliesAt, principalsAt].map(
+    (n) => rows[n],
+  )
+  layOut(batch, { conversations, jobs, interruptions, replies, principals })
   return { batch, isStored: evidence !== null && isEvident(evidence, rows.at(-1) ?? []) }
 }
 
@@ -113,6 +119,8 @@ interface Names {
   readonly keys: readonly string[]
   /** Conversations in which a run begins. */
   readonly runsIn: readonly string[]
+  /** Principals whose runs are limited, and how many of them are counted. */
+  readonly limits: ReadonlyMap<string, number>
 }
 
 function namesOf(members: readonly GroupMember[]): Names {
@@ -121,6 +129,7 @@ function namesOf(members: readonly GroupMember[]): Names {
   const interruptions = new Set<string>()
   const keys = new Set<string>()
   const runsIn = new Set<string>()
+  const limits = new Map<string, number>()
   for (const { append } of members) {
     conversations.add(append.conversation)
     if (append.fence !== undefined) jobs.add(append.fence.job)
@@ -130,6 +139,10 @@ function namesOf(members: readonly GroupMember[]): Names {
     }
     for (const { id } of append.settle ?? []) interruptions.add(id)
     if (append.note !== undefined) keys.add(append.note.key)
+    if (append.runLimit !== undefined) {
+      const principal = stored(append.runLimit.createdBy)
+      limits.set(principal, Math.max(append.runLimit.most, limits.get(principal) ?? 0))
+    }
   }
   const list = (names: ReadonlySet<string>) => [...names].map(stored)
   return {
@@ -138,6 +151,7 @@ function namesOf(members: readonly GroupMember[]): Names {
     interruptions: list(interruptions),
     keys: list(keys),
     runsIn: list(runsIn),
+    limits,
   }
 }
 

@@ -2,7 +2,15 @@
 import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
 import { decideAppend, type Planned, type StoredState } from '../../refusal.ts'
-import type { Append, AppendResult, ConversationRow, InterruptionRow, ParticipantRow, Settlement } from '../../store.ts'
+import type {
+  Append,
+  AppendResult,
+  ConversationRow,
+  InterruptionRow,
+  ParticipantRow,
+  RunLimit,
+  Settlement,
+} from '../../store.ts'
 import type { ContentUse } from '../../stored-content.ts'
 import { UsageCount } from '../../usage-count.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
@@ -70,6 +78,8 @@ export interface Batch {
   readonly uses: (ContentUse & { readonly conversation: string })[]
   readonly people: (ParticipantRow & { readonly conversation: string })[]
   readonly usage: UsageCount
+  /** How many runs are live, by principal, of those that a member limits. */
+  readonly liveRuns: Map<string, number>
 }
 
 /** An empty batch. */
@@ -81,6 +91,7 @@ export function createBatch(database: string, now: number): Batch {
     interruptions: new Map(),
     held: new Map(),
     notes: new Map(),
+    liveRuns: new Map(),
   }
   return {
     database,
@@ -100,10 +111,12 @@ interface LockedRows {
   readonly jobs: readonly Row[]
   readonly interruptions: readonly Row[]
   readonly replies: readonly Row[]
+  readonly principals: readonly Row[]
 }
 
 /** Adds the rows that were read. */
-export function layOut(batch: Batch, { conversations, jobs, interruptions, replies }: LockedRows): void {
+export function layOut(batch: Batch, rows: LockedRows): void {
+  const { conversations, jobs, interruptions, replies, principals } = rows
   for (const row of conversations) {
     const id = restored(row.id as string)
     const numbers = { lastSeq: row.last_seq as number, lastMessageAt: row.last_message_at as number }
@@ -117,6 +130,7 @@ export function layOut(batch: Batch, { conversations, jobs, interruptions, repli
     batch.interruptions.set(restored(row.id as string), one)
   }
   for (const { key, at } of replies) batch.held.set(restored(key as string), at as number)
+  for (const { id, live } of principals) batch.liveRuns.set(restored(id as string), live as number)
 }
 
 const noArtifacts: readonly ArtifactRow[] = []
@@ -165,7 +179,7 @@ interface Place {
 }
 
 function standingOf(
-  { jobs, runs, interruptions, held, contents }: Batch,
+  { jobs, runs, interruptions, held, contents, liveRuns }: Batch,
   { id, conversation, isOver }: Place,
 ): StoredState<BatchJob> {
   const own = (name: string) => {
@@ -183,6 +197,7 @@ function standingOf(
     },
     isHeld: ({ key, at }) => held.get(key) === Math.trunc(at),
     hasContent: (digest) => contents.has(digest),
+    liveRuns: ({ createdBy }) => liveRuns.get(createdBy) ?? 0,
   }
 }
 
@@ -240,8 +255,15 @@ function store(batch: Batch, { at, member: { append, texts }, jobs }: Storing): 
     const owner = { conversation: at.id, user: append.usedBy }
     for (const entry of append.entries) batch.usage.add(entry, owner)
   }
+  if (append.runLimit !== undefined) countRuns(batch, append.runLimit, jobs)
   const changed = jobs.map((planned) => jobOf(batch.database, changeJob(batch, at, planned)))
   return { ok: true, before, lastSeq: at.lastSeq, jobs: changed }
+}
+
+/** What began counts for later members; what ended before them in this group counts until it is stored. */
+function countRuns({ liveRuns }: Batch, { createdBy }: RunLimit, jobs: readonly Planned<BatchJob>[]): void {
+  const begun = jobs.filter(({ change }) => change.kind === 'create' && change.job === 'run').length
+  liveRuns.set(createdBy, (liveRuns.get(createdBy) ?? 0) + begun)
 }
 
 /** A reply takes one note; after that it is no longer held. */

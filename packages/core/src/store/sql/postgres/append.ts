@@ -7,8 +7,25 @@ import { jobColumns } from './jobs.ts'
 
 const lines = (parameter: string) => `string_to_array(${parameter}, E'\\n')`
 
-/** The reads before a group is decided. Every transaction locks conversations, jobs, interruptions, replies in this order, each by id. */
+/**
+ * The reads before a group is decided. Every transaction locks principals, conversations, jobs, interruptions, replies in this order,
+ * each by id.
+ */
 export const readSql = {
+  /**
+   * Until the transaction ends, nobody else decides on the runs of these principals. They share 128 locks of their database: a server
+   * has room for few in one transaction. The statements behind it see what was stored before it got them.
+   */
+  lockPrincipals: `
+select pg_advisory_xact_lock(hashtext('{s} runs of ' || $1::text), k.key) from (
+  select distinct hashtext(n.id) & 127 as key from unnest($2::text[]) as n (id) order by key) k`,
+  /** How many runs of each are live, counted up to its limit. Not by the index of makers, which has the ended ones. */
+  countLiveRuns: `
+select n.id, (
+  select count(*) from (
+    select 1 from {s}.jobs j
+    where j.database = $1 and j.ended_at is null and j.kind = 'run' and j.maker || '' = n.id limit n.most) q) as live
+from unnest($2::text[], $3::bigint[]) as n (id, most)`,
   lockConversations: `
 select c.id, c.last_seq, c.last_message_at, c.expires_at from {s}.conversations c
 where c.database = $1 and c.id = any($2)
