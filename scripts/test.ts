@@ -2,7 +2,8 @@
  * Runs the tests of one suite: `quick` unless an argument names `faults`, `simulation`, `leaks`, `holds` or `all`. Arguments that start with
  * `--` are passed on to node: `npm test -- --test-name-pattern=budget`.
  *
- * Most files share one process, which saves the start of one for each. Files that start servers or kill workers get one each.
+ * Most files share one process, which saves the start of one for each. A few that start servers share one, since the servers of all of them
+ * are open at once; files that kill workers get one each.
  * `--test-force-exit` loses results under node's own process isolation, so each process is started here. A file that reports no test fails.
  */
 import { spawn } from 'node:child_process'
@@ -13,11 +14,12 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { acceptanceProgram, variable } from '../test/acceptance/support/program.ts'
 
-/** Files that share a process, or have one each. */
+/** Files that share a process. */
 interface Group {
   readonly files: readonly string[]
   readonly except?: readonly string[]
-  readonly each?: true
+  /** How many share one; all of them by default. */
+  readonly most?: number
 }
 
 /** Ends a test that hangs. A test that takes 4 s at rest has taken 60 s on a busy machine, and was right. */
@@ -53,16 +55,16 @@ const quick: readonly Group[] = [
   { files: ['test/properties/**/*.test.ts'] },
   { files: ['packages/{server,client,protocol,studio}/src/**/*.test.ts'] },
   { files: ['test/{docs,support}/**/*.test.ts', 'scripts/**/*.test.ts'], except: besides },
-  { files: ['examples/*/*.test.ts'], except: besides, each: true },
-  { files: ['test/acceptance/**/*.test.ts'], except: severalProcesses, each: true },
+  { files: ['examples/*/*.test.ts'], except: besides, most: 1 },
+  { files: ['test/acceptance/**/*.test.ts'], except: severalProcesses, most: 6 },
 ]
 const faults: readonly Group[] = [
-  { files: [matrix], each: true },
-  { files: ['test/faults/**/*.test.ts', ...severalProcesses], except: [matrix], each: true },
+  { files: [matrix], most: 1 },
+  { files: ['test/faults/**/*.test.ts', ...severalProcesses], except: [matrix], most: 1 },
 ]
-const simulation: readonly Group[] = [{ files: ['test/simulation/**/*.test.ts'], each: true }]
+const simulation: readonly Group[] = [{ files: ['test/simulation/**/*.test.ts'], most: 1 }]
 const leaks: readonly Group[] = [{ files: ['test/leaks/**/*.test.ts'] }]
-const holds: readonly Group[] = [{ files: ['test/holds/**/*.test.ts'], each: true }]
+const holds: readonly Group[] = [{ files: ['test/holds/**/*.test.ts'], most: 1 }]
 
 /** `holds` is no part of all: what it measures wants the machine for itself. */
 const suites: Readonly<Record<string, readonly Group[]>> = {
@@ -71,7 +73,7 @@ const suites: Readonly<Record<string, readonly Group[]>> = {
   simulation,
   leaks,
   holds,
-  all: [...faults.slice(0, 1), ...simulation, ...leaks, ...faults.slice(1), ...quick, { files: besides, each: true }],
+  all: [...faults.slice(0, 1), ...simulation, ...leaks, ...faults.slice(1), ...quick, { files: besides, most: 1 }],
 }
 
 const untracked = ['--expose-internals', '--import', new URL('untracked-promises.ts', import.meta.url).href]
@@ -92,9 +94,10 @@ let passed = 0
 const from = performance.now()
 
 /** The files of each process. */
-const processes = groups.flatMap(({ files, except = [], each = false }) => {
+const processes = groups.flatMap(({ files, except = [], most }) => {
   const all = globSync(files, { exclude: except }).sort()
-  return each ? all.map((file) => [file]) : [all]
+  const size = most ?? all.length
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
 })
 
 /** Runs files in a process. What it prints is shown once it has ended, so that no two are mixed; alone it is shown at once. */

@@ -87,8 +87,8 @@ test('[R05] nothing that a model can call makes or changes an agent', async () =
   assert.equal(stage.seenBy('stranger').length, 0)
   // A tool of code gets values and a signal, and no door to the runtime.
   const ways = ['agents', 'approve', 'artifacts', 'ask', 'checkpoint', 'demand']
-  const facts = ['agent', 'agentPath', 'callId', 'conversationId', 'parameters', 'principal', 'resolution', 'signal']
-  assert.deepEqual(contexts, [[...facts, ...ways].sort(), ['run']])
+  const facts = ['agent', 'agentPath', 'callId', 'caller', 'conversationId', 'parameters', 'principal']
+  assert.deepEqual(contexts, [[...facts, ...ways, 'resolution', 'signal'].sort(), ['run']])
   assert.deepEqual(await stage.runtime.agents.list(), before)
   assert.equal(changes(), saved)
 })

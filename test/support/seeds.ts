@@ -11,6 +11,9 @@ import fc from 'fast-check'
 /** The seed that everybody draws from. */
 export const fixedSeed = 20_260_101
 
+/** Whether everything is to be tried; `npm test` tries a part of what is long. */
+export const isWhole = process.env['WITAN_TESTS'] === 'all'
+
 /** How often a test draws. */
 export interface Runs<Values = unknown> {
   readonly all: number
@@ -57,7 +60,7 @@ export function drawsOf(context: TestContext, runs: Runs, own = fixedSeed): read
   const path = process.env['WITAN_PATH'] ?? ''
   if (path !== '' && given === null) throw new RangeError('WITAN_PATH is a path of WITAN_SEED, which is missing')
   if (path !== '') return [{ seed: given ?? own, runs: 1, path }]
-  const isQuick = process.env['WITAN_TESTS'] !== 'all'
+  const isQuick = !isWhole
   const all = numberIn('WITAN_RUNS') ?? (isQuick ? quickRuns(runs) : runs.all)
   if (given !== null) return [{ seed: given, runs: all }]
   if (isQuick) return [{ seed: own, runs: all }]

@@ -1,11 +1,12 @@
-/** The process that hosts the servers of a test file, so that an empty server costs no process of its own. */
+/** Processes that host the servers of tests, one at a time each and one after the other, so that an empty server costs no process of its own. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Asked, Replied } from './host-process.ts'
 import { hostScript } from './program.ts'
 
-let host: ChildProcess | null = null
+/** Those that host no server now. */
+const idle: ChildProcess[] = []
 
 /** A server of the host. `process` ends with SIGKILL as that of any server; the next one then gets another. */
 interface Hosted {
@@ -14,11 +15,10 @@ interface Hosted {
   stop(): Promise<void>
 }
 
-/** Starts a server on this configuration. The one before it must have ended. `told` takes what the process prints. */
+/** Starts a server on this configuration. `told` takes what its process prints. */
 export async function startHosted(file: string, env: NodeJS.ProcessEnv, told: (text: string) => void): Promise<Hosted> {
-  if (host === null || host.exitCode !== null || host.signalCode !== null) host = forked(env)
-  const { stdout, stderr } = host
-  const child = host
+  const child = takeIdle() ?? forked(env)
+  const { stdout, stderr } = child
   const take = (data: unknown) => told(String(data))
   for (const stream of [stdout, stderr]) stream?.on('data', take)
   const { url } = (await ask(child, { start: file })) as { url: string }
@@ -28,8 +28,15 @@ export async function startHosted(file: string, env: NodeJS.ProcessEnv, told: (t
     stop: async () => {
       await ask(child, { stop: true })
       for (const stream of [stdout, stderr]) stream?.off('data', take)
+      idle.push(child)
     },
   }
+}
+
+function takeIdle(): ChildProcess | undefined {
+  for (let child = idle.pop(); child !== undefined; child = idle.pop())
+    if (child.exitCode === null && child.signalCode === null) return child
+  return undefined
 }
 
 function forked(env: NodeJS.ProcessEnv): ChildProcess {
