@@ -14,7 +14,7 @@ describe('an archive of another server that wants consent and money', () => {
     const { code, out, err } = await example.start()
     assert.deepEqual([code, err], [0, ''], out)
     const [first = '', second = ''] = out.split('Again in the same conversation')
-    assert.match(first, /◆ archive  @search@archive\.test  waits for an answer\n.*May it\?\n.*consent_required/)
+    assert.match(first, /◆ archive {2}@search@archive\.test {2}waits for an answer\n.*May it\?\n.*consent_required/)
     assert.doesNotMatch(second, /consent_required/)
     for (const [part, words] of [
       [first, 'owls'],
