@@ -1,5 +1,5 @@
 /** Reads untrusted JSON, and reports what is wrong with it. */
-import { parseExact } from './digits.ts'
+import { parseExact, withTexts } from './digits.ts'
 import { jsonExcess, maxJsonDepth } from './json-size.ts'
 
 /** A value, or a short reason why there is none. `isExcess`: it may be JSON, but is too deep or too large. */
@@ -10,9 +10,23 @@ export type ReadJson =
 /** As {@link parseExact}, of JSON within the limits of {@link jsonExcess}. Never throws, and never quotes the text. */
 export function readJson(text: string): ReadJson {
   const excess = jsonExcess(text)
+  return excess === null ? parsed(text, withTexts(text)) : { ok: false, problem: excess.problem, isExcess: true }
+}
+
+/** The same in three pieces of work: a long text is looked through twice, and then parsed. */
+export function* readingJson(text: string): Generator<undefined, ReadJson> {
+  const excess = jsonExcess(text)
   if (excess !== null) return { ok: false, problem: excess.problem, isExcess: true }
+  yield
+  const exact = withTexts(text)
+  yield
+  return parsed(text, exact)
+}
+
+/** `exact` is the text with its long numbers in quotes. */
+function parsed(text: string, exact: string): ReadJson {
   try {
-    return { ok: true, value: parseExact(text) }
+    return { ok: true, value: exact === text ? JSON.parse(text) : parseExact(text) }
   } catch {
     return { ok: false, problem: 'it is not JSON', isExcess: false }
   }

@@ -2,7 +2,7 @@
 
 // JSON that somebody else wrote
 export type { ReadJson } from './json.ts'
-export { isTooDeep, readJson } from './json.ts'
+export { isTooDeep, readingJson, readJson } from './json.ts'
 export { jsonDepth, jsonExcess, jsonSize, maxJsonDepth, maxJsonSize } from './json-size.ts'
 
 // what has passed a schema

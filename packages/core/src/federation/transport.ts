@@ -1,6 +1,7 @@
 /** Sends A2A 1.0 requests to another server, in the binding that its card names. */
 import { isWitanError } from '@witan/protocol'
-import { readJson } from '@witan/protocol/schemas'
+import { readingJson } from '@witan/protocol/schemas'
+import { runWithPauses } from '../identity/pausable.ts'
 import { pause } from '../identity/turn.ts'
 import { bodyText, eventData } from './event-stream.ts'
 import { fieldOf, isRecord, type JsonRecord, recordsIn, textIn } from './record.ts'
@@ -112,12 +113,12 @@ export async function* requestRemote(
     if (!isStream) {
       const text = await bodyText(reply.body, mostBytes)
       await pause()
-      return yield resultIn(endpoint, reply.status, text)
+      return yield await resultIn(endpoint, reply.status, text)
     }
     for await (const data of eventData(reply.body, mostBytes)) {
       // Putting a long text together has taken its turn.
       await pause()
-      yield resultIn(endpoint, reply.status, data)
+      yield await resultIn(endpoint, reply.status, data)
     }
   } catch (error) {
     if (error instanceof TooMuchError || isRequestError(error)) throw error
@@ -152,8 +153,8 @@ function httpRequest({ binding, tenant, isIdempotent }: RemoteEndpoint, request:
   return { method: 'POST', headers, body: JSON.stringify('id' in params ? {} : params), signal, isRepeatable }
 }
 
-function resultIn({ binding }: RemoteEndpoint, status: number, text: string): JsonRecord {
-  const read = readJson(text)
+async function resultIn({ binding }: RemoteEndpoint, status: number, text: string): Promise<JsonRecord> {
+  const read = await runWithPauses(readingJson(text))
   const value = read.ok ? read.value : null
   if (!isRecord(value)) throw refusal(status, null, `it answered ${status} with something that is not A2A`)
   const error = fieldOf(value, 'error')
