@@ -23,7 +23,16 @@ export function usageMethods(session: PostgresSession): UsageRecords {
 
 /** Adds to the sums. Rows come sorted; those of one conversation have one writer at a time. */
 export function addUsage(database: string, rows: readonly UsageRow[]): Statement[] {
-  if (rows.length === 0) return []
+  const statements: Statement[] = []
+  for (let from = 0; from < rows.length; from += rowsAtOnce)
+    statements.push(addition(database, rows.slice(from, from + rowsAtOnce)))
+  return statements
+}
+
+/** To write the values of so many rows takes a few milliseconds. */
+const rowsAtOnce = 4_000
+
+function addition(database: string, rows: readonly UsageRow[]): Statement {
   group = (group + 1) % parts
   const part = (process.pid + group) % parts
   const values = [
@@ -34,5 +43,5 @@ export function addUsage(database: string, rows: readonly UsageRow[]): Statement
     ...sumColumns.map((name) => rows.map((row) => row[name])),
     rows.map((row) => row.priceDate),
   ]
-  return [[usageSql.addUsage, database, ...values]]
+  return [usageSql.addUsage, database, ...values]
 }

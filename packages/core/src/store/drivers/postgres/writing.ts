@@ -57,10 +57,15 @@ function* statementsOf(batch: Batch): Generator<Statement> {
 /** The length of a row without a long text. */
 export const noText = () => 0
 
+/** To write an item of a list costs about as much as so many characters. */
+const charactersOfItem = 16
+
 /** About how many characters of a statement are sent. */
 export function lengthOf([, ...values]: Statement): number {
   let length = 0
-  for (const value of values) if (typeof value === 'string' || value instanceof Buffer) length += value.length
+  for (const value of values)
+    if (typeof value === 'string' || value instanceof Buffer) length += value.length
+    else if (Array.isArray(value)) length += value.length * charactersOfItem
   return length
 }
 
