@@ -1,36 +1,19 @@
 /** PgBouncer in session mode: the plain configuration works, and time-outs hold there too. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRuntime, postgresStore } from '@witan/core'
-import { scriptedModel } from '@witan/core/testing'
+import { postgresStore } from '@witan/core'
 import pg from 'pg'
 import { asAdmin, freshSchema } from '../postgres/support/stores.ts'
-import { agent } from '../support/stage.ts'
 import { settingsInside } from './support/inside.ts'
 import { startBouncer } from './support/pgbouncer.ts'
-
-const open = async (place: { url: string; schema: string }) => {
-  const models = { 'play/model': scriptedModel(() => 'Noted.') }
-  const runtime = createRuntime({ store: postgresStore(place), models, agents: [agent('clerk')] })
-  await runtime.ready
-  return runtime
-}
+import { talkInTwo } from './support/processes.ts'
 
 test('two processes on one pooler work, notify each other, and every transaction has its time-outs', async (context) => {
   const { url, schema } = await freshSchema(context)
   const place = { url: await startBouncer(context, { mode: 'session', url, size: 40 }), schema }
   const inside = settingsInside()
   context.after(() => inside.end())
-  const [first, second] = [await open(place), await open(place)]
-  const texts = await Promise.all(
-    Array.from({ length: 20 }, async (_, index) => {
-      const { run } = await first.start({ agent: 'clerk', id: `chats/${index}`, prompt: 'Keep this.' })
-      await run?.result
-      return (await (await second.run(`chats/${index}`, { prompt: 'And this.' })).result).text
-    }),
-  )
-  assert.deepEqual([...new Set(texts)], ['Noted.'])
-  await Promise.all([first.close(), second.close()])
+  assert.deepEqual(await talkInTwo(place, 20), ['Noted.'])
   assert.deepEqual([...inside.seen], ['3s 3s 1min off'])
 })
 

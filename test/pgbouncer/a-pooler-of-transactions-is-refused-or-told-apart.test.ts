@@ -1,24 +1,14 @@
 /** PgBouncer in transaction mode: refused by name, or used with `listenUrl`; nothing of ours stays on a connection. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPostgresSource, createRuntime, postgresStore } from '@witan/core'
-import { scriptedModel } from '@witan/core/testing'
+import { createPostgresSource, postgresStore } from '@witan/core'
 import { inspectStoreServer } from '@witan/core/tooling'
 import { isWitanError } from '@witan/protocol'
 import { testServer } from '../postgres/support/server.ts'
 import { asAdmin, freshSchema } from '../postgres/support/stores.ts'
-import { agent } from '../support/stage.ts'
 import { settingsInside } from './support/inside.ts'
 import { leftBehind, startBouncer, untouched } from './support/pgbouncer.ts'
-
-type Place = Parameters<typeof postgresStore>[0]
-
-async function open(place: Place) {
-  const models = { 'play/model': scriptedModel(() => 'Noted.') }
-  const runtime = createRuntime({ store: postgresStore(place), models, agents: [agent('clerk')] })
-  await runtime.ready
-  return runtime
-}
+import { talkInTwo } from './support/processes.ts'
 
 async function assertUntouched(through: string): Promise<void> {
   const found = await leftBehind(through)
@@ -54,16 +44,7 @@ test('with a separate address for listening two processes work through it, notif
   const place = { url: through, listenUrl: url, schema }
   const inside = settingsInside()
   context.after(() => inside.end())
-  const [first, second] = [await open(place), await open(place)]
-  const texts = await Promise.all(
-    Array.from({ length: 40 }, async (_, index) => {
-      const { run } = await first.start({ agent: 'clerk', id: `chats/${index}`, prompt: 'Keep this.' })
-      await run?.result
-      return (await (await second.run(`chats/${index}`, { prompt: 'And this.' })).result).text
-    }),
-  )
-  await Promise.all([first.close(), second.close()])
-  assert.deepEqual([...new Set(texts)], ['Noted.'])
+  assert.deepEqual(await talkInTwo(place, 40), ['Noted.'])
   assert.deepEqual([...inside.seen], ['3s 3s 1min off'])
   await assertUntouched(through)
 })

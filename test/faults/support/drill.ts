@@ -17,7 +17,7 @@ import { createForwarder } from '../../support/forwarder.ts'
 export const sides = ['a', 'b', 'c'] as const
 export type Side = (typeof sides)[number]
 
-/** A step of a server's work: the so-manieth passing of a fault point. */
+/** A step of a server's work: a fault point, and the how many-th time that it is passed. */
 export interface Step {
   readonly side: Side
   readonly point: string

@@ -29,7 +29,7 @@ export function foldMet(run: LiveJob, call: AgentCall): void {
   beginInitial(call)
 }
 
-/** Folds the answer to something that a call demands for the whole conversation: it is told to the calls of its run that would ask the same. */
+/** Folds the answer to a demand for the whole conversation. Calls of the run that would demand the same get this answer too. */
 export function foldDemandAnswer(
   state: ConversationState,
   run: LiveJob | null,

@@ -9,7 +9,7 @@ import type { Entry, EntryView, Writable } from '@witan/protocol/entries'
 export class OwnView {
   readonly #isLoaded: boolean
   #name: string | null = null
-  /** The writers of which an entry says that they write with this fold. Null as long as there is none: each weak set costs every collection. */
+  /** The writers that an entry has named as writers with this fold. Made for the first one: every garbage collection looks through each weak set. */
   #known: WeakSet<object> | null = null
   /** The seq of the last entry of others, if no entry says yet that it was read; else 0. */
   #unsaid = 0

@@ -1,7 +1,8 @@
 /** Decides whether an append may be stored, and the changes of its jobs. Pure; every driver uses it and only reads and writes. */
 import { changedJob, isLive, type JobState, newJob } from './job-change.ts'
 import type { Reservation } from './reply-records.ts'
-import type { Append, JobChange, Refusal, RunLimit, Settlement } from './store.ts'
+import type { Refusal, RunLimit } from './append-terms.ts'
+import type { Append, JobChange, Settlement } from './store.ts'
 
 /** The stored state before an append, which the driver reads under its lock. Each part is read only when needed. */
 export interface StoredState<Job extends JobState> {

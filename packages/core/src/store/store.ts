@@ -2,6 +2,7 @@
 import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentChange, AgentReading } from '../agent/records.ts'
+import type { Refusal, RunLimit } from './append-terms.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
 import type { ContentUse, StoredContent } from './stored-content.ts'
 import type { ReadLimit } from '../identity/rights.ts'
@@ -187,26 +188,6 @@ export interface Append {
    */
   readonly runLimit?: RunLimit
 }
-
-/** How many runs of a principal may be live. */
-export interface RunLimit {
-  readonly createdBy: string
-  readonly most: number
-}
-
-/** Why an append was refused. The first reason counts, in this order: reply, existence, fence, seq, interruptions, content, jobs, limit. */
-export type Refusal =
-  | 'reply-taken'
-  | 'exists'
-  | 'missing'
-  | 'fenced'
-  | 'moved'
-  | 'active'
-  | 'inactive'
-  | 'woken'
-  | 'settled'
-  | 'contentless'
-  | 'too-many'
 
 /** If stored, the entries have their seq. `jobs` are the changed jobs, and `before` is the last seq before this append. */
 export type AppendResult =

@@ -1,9 +1,9 @@
 /** Policies: a remote's condition waits under its issuer like everything else, and never becomes text for a model. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fakeClock } from '../../../../test/support/clock.ts'
 import { localPrincipal } from '../identity/principal.ts'
 import { call, scriptedModel } from '../testing/scripted-model.ts'
-import type { Clock } from '../identity/clock.ts'
 import { policyAnswer } from './policy.ts'
 import { createWitan } from '../runtime/witan.ts'
 import { wire } from '../runtime/wiring.ts'
@@ -28,27 +28,9 @@ const remote: ImmediateTool = {
   },
 }
 
-/** Time that a test moves. */
-function handClock(): Clock & { advance(ms: number): void } {
-  let now = Date.UTC(2026, 0, 1)
-  const alarms = new Set<{ readonly at: number; readonly run: () => void }>()
-  return {
-    now: () => now,
-    after(ms, run) {
-      const alarm = { at: now + ms, run }
-      alarms.add(alarm)
-      return () => alarms.delete(alarm)
-    },
-    advance(ms) {
-      now += ms
-      for (const alarm of [...alarms]) if (alarm.at <= now && alarms.delete(alarm)) alarm.run()
-    },
-  }
-}
-
 /** No edge offers such a tool yet, so the test puts it in where the runtime's parts are joined. */
 async function staged(expires: number | null = null) {
-  const clock = handClock()
+  const clock = fakeClock()
   const isRoot = (text = '') => text.startsWith('root')
   const model = scriptedModel(({ messages }) => {
     const answered = messages.some(({ role }) => role === 'tool')

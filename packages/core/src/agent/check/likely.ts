@@ -32,7 +32,7 @@ interface Known {
 }
 
 const known = new WeakMap<AgentSet, Known>()
-/** From so many questions on a part is built. */
+/** A part of the index is built when it is asked for the eighth time. */
 const often = 8
 
 /** A part of the index; null while the set was not asked about often. */

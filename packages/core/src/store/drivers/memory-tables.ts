@@ -7,7 +7,8 @@ import type { StoreListener } from '../listener.ts'
 import type { RecordTable } from '../record.ts'
 import { UsageCount } from '../usage-count.ts'
 import type { ReplyRow } from '../reply-records.ts'
-import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow, RunLimit } from '../store.ts'
+import type { RunLimit } from '../append-terms.ts'
+import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
 import type { ContentUse } from '../stored-content.ts'
 
 /** A conversation with everything that belongs to it. */

@@ -1,6 +1,7 @@
 /** Conformance of stores: the runs of one principal, listed by their last change. */
 import assert from 'node:assert/strict'
-import type { JobChange, RunLimit, Store } from '../../store/store.ts'
+import type { RunLimit } from '../../store/append-terms.ts'
+import type { JobChange, Store } from '../../store/store.ts'
 import type { Check } from './store-fixtures.ts'
 import {
   addJob,

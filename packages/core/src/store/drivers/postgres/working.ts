@@ -1,16 +1,9 @@
 /** The batch of a group of appends: rows read under lock, changed in memory member by member, then written back together. */
+import type { RunLimit } from '../../append-terms.ts'
 import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
 import { decideAppend, type Planned, type StoredState } from '../../refusal.ts'
-import type {
-  Append,
-  AppendResult,
-  ConversationRow,
-  InterruptionRow,
-  ParticipantRow,
-  RunLimit,
-  Settlement,
-} from '../../store.ts'
+import type { Append, AppendResult, ConversationRow, InterruptionRow, ParticipantRow, Settlement } from '../../store.ts'
 import type { ContentUse } from '../../stored-content.ts'
 import { UsageCount } from '../../usage-count.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
