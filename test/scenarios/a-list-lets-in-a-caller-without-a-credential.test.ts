@@ -8,7 +8,7 @@ import { createOutsideWorld, domain, remote, vouching, ways, type Who } from '..
 import { signedEvidence } from '../support/evidence.ts'
 import { agent } from '../support/stage.ts'
 
-/** Longer than from one check of a caller to the next. */
+/** In ms. While a caller waits, it is checked again and again whether it may still be here; this is longer than the time between two checks. */
 const recheckedMs = 1_600
 const mail = 'mailto:u@x.test'
 const iso = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()

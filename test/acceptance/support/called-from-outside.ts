@@ -1,4 +1,4 @@
-/** Agents that agents of other servers call: their server, a server whose agents may, and a stranger. */
+/** A server whose agents are called from outside, a second server whose agents may call them, and a third one whose agents may not. */
 import { type A2aClient, type A2aMessage, a2aClient, message } from './a2a.ts'
 import { createRemoteServer, type RemoteServer } from './remote-server.ts'
 import { agent, createStage, type Stage, sub } from './stage.ts'

@@ -1,4 +1,4 @@
-/** The export of a conversation as text, which must play again as it was. */
+/** The export of a conversation as text. A replay of it must come to the same log. */
 import type { Runtime } from '@witan/core'
 import { readReplaySource, replay } from '@witan/core/export'
 import type { Ledger } from './ledger.ts'

@@ -141,7 +141,7 @@ function sumsOf(lists: Map<string, SumsList>, key: string, of: SumsOf): DaySums 
   return fresh
 }
 
-/** Every entry that counts asks: nothing is made for it while the list is short. */
+/** The sums that a list has of these; undefined if it has none. Called for every entry that counts, so it makes no object while the list is short. */
 function knownIn(list: SumsList, of: SumsOf): DaySums | undefined {
   const { all } = list
   if (all.length > shortList) list.places ??= placesIn(all)
