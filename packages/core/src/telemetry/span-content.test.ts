@@ -137,3 +137,22 @@ test('[C6] after a hand-over the words of the agent before are in the span as wo
     { role: 'user', content: told.join('\n\n') },
   ])
 })
+
+test('[C5] what is shared stands in front of the message that opens a call, also behind a call that said nothing', async () => {
+  const asks = (message: string) => ({ name: 'b', arguments: { message } })
+  const subAgents = [{ agent: 'b', history: 'shared', style: 'delegate' } as const]
+  const { runtime, ask, seenBy } = createStage({
+    agents: [agent('a', { subAgents }), agent('b', { limits: { maxIterations: 1 } })],
+    plays: { a: [{ toolCalls: [asks('First.')] }, { toolCalls: [asks('Second.')] }, 'Done.'], b: ['', '', 'Found.'] },
+  })
+  await ask('a', 'Begin.', { id: 'chats/1' })
+  const source = await readReplaySource(runtime.exportConversation('chats/1'))
+  await runtime.close()
+  const chats = spansOf(source, chatty).flatMap(({ name, attributes }) => {
+    const read = textIn(attributes, 'gen_ai.input.messages')
+    return name.startsWith('chat ') ? linesOf(JSON.parse(String(read)) as ChatMessage[]) : []
+  })
+  const read = chats.filter((text) => text.includes('You are b.'))
+  assert.equal(read.at(-1), 'system: You are b.\n|user: [from @user to @a] Begin.\n\nFirst.\n\nSecond.')
+  assert.deepEqual(read, seenBy('b').map(sent))
+})

@@ -15,7 +15,7 @@ export interface DocumentReader {
   readonly from: number
   /** Whether it reads only the last words of earlier agents. */
   readonly wordsOnly: boolean
-  /** What it shares of its caller's document stands in front of the words that open it. */
+  /** What it shares of its caller's document stands in front of the message that the words that open it are in. */
   readonly opening: { readonly words: TracedWords; readonly shared: string } | null
 }
 
@@ -124,13 +124,22 @@ export function readBy(
 ): string[] {
   const read: string[] = []
   let last: 'reply' | 'results' | 'words' = 'words'
+  /** Where the words behind the latest reply begin: a model reads neighbouring words as one message. */
+  let wordsFrom = 0
   const addWords = (piece: string) => {
     if (last === 'results') read.push(messages.piece('assistant', [textPart(notedText)]))
+    if (last !== 'words') wordsFrom = read.length
     read.push(piece)
     last = 'words'
   }
+  const hear = (words: TracedWords) => {
+    addWords(words.own)
+    const { opening } = reader
+    if (opening === null || opening.words !== words || opening.shared === '') return
+    read.splice(wordsFrom, 0, messages.piece('user', [textPart(opening.shared)]))
+  }
   for (const line of lines.slice(reader.from)) {
-    if (line.reply === undefined) addWords(wordsFor(reader, line, messages))
+    if (line.reply === undefined) hear(line)
     else if (line.reply.agent === reader.agent) {
       const { reply, own, responses } = line
       if (reply.calls.length === 0 && reply.text.trim() === '') continue
@@ -143,13 +152,8 @@ export function readBy(
       if (said.length > 0) addWords(messages.piece('user', said.map(textPart)))
     }
   }
-  for (const words of waiting.slice(0, taken)) addWords(wordsFor(reader, words, messages))
+  for (const words of waiting.slice(0, taken)) hear(words)
   return read
-}
-
-function wordsFor({ opening }: DocumentReader, words: TracedWords, messages: MessageWriter): string {
-  if (opening === null || opening.words !== words || opening.shared === '') return words.own
-  return messages.piece('user', [textPart(`${opening.shared}\n\n${words.text}`)])
 }
 
 /** What was said from there on, for a child that shares it. Calls of these tools are left out, and so are those under way [C5]. */
