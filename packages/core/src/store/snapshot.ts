@@ -24,6 +24,10 @@ export async function arriving(database: string, snapshot: ConversationSnapshot)
     throw brokenError(conversation, 'two of its interruptions have one id')
   if (jobs.filter((job) => job.kind === 'run' && isLive(job)).length > 1)
     throw brokenError(conversation, 'two of its runs are live')
+  const epochs = new Map(jobs.map(({ id, epoch }) => [id, epoch]))
+  // A process that takes the job up would wait for the one that wrote it.
+  if (!(await every(entries, ({ job, epoch }) => epoch <= (epochs.get(job) ?? epoch))))
+    throw brokenError(conversation, 'one of its entries is of a later epoch than its job')
   if (await hasRepeats(participants, ({ user }) => user)) throw brokenError(conversation, 'it has a person twice')
   await assertContents(snapshot, contents)
   return {

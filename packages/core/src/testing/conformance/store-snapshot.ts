@@ -294,6 +294,8 @@ function checkRefusedArrival(check: Check): void {
       { ...snapshot, row: { ...row, lastSeq: 9 } },
       { ...snapshot, jobs: [...jobs, ...jobs] },
       { ...snapshot, jobs: [...jobs, second] },
+      { ...snapshot, entries: entries.map((one) => ({ ...one, epoch: job.epoch + 1 })) },
+      { ...snapshot, jobs: jobs.map((one) => ({ ...one, epoch: job.epoch - 1 })) },
       { ...snapshot, interruptions: [...interruptions, ...interruptions] },
     ]
     for (const one of broken) {
