@@ -61,7 +61,7 @@ function replaceIn(line: Line, by: Line | Json | undefined, field: number): void
   if (place === undefined || by === undefined) return
   const isLine = typeof by === 'object' && by !== null && 'kind' in by && 'entry' in by
   const same = isLine ? placesIn(by as Line).find(({ name }) => name === place.name) : undefined
-  place.of[place.name] = (isLine ? (same?.of[same.name] ?? null) : by) as Json
+  place.of[place.name] = structuredClone(isLine ? (same?.of[same.name] ?? null) : by) as Json
 }
 
 interface Place {
@@ -124,8 +124,10 @@ async function assertAnswers(system: RandomSystem, store: Store): Promise<void> 
 
 async function assertConversation(runtime: Runtime, id: string): Promise<void> {
   await assertReads(runtime, id)
-  const fork = await runtime.getConversation(id).then(({ lastSeq }) => lastSeq)
-  await answered('fork', () => runtime.forkConversation(id, { seq: fork, id: 'forks/1' }))
+  await answered('fork', async () => {
+    const { lastSeq } = await runtime.getConversation(id)
+    await runtime.forkConversation(id, { seq: lastSeq, id: 'forks/1' })
+  })
   await answered('live run', async () => {
     const live = await runtime.liveRun(id)
     if (live !== null) await toTheEnd(runtime, await live.result)
