@@ -19,7 +19,7 @@ import { attemptAhead, isBrought, isTakenUpAgain, nextRunStart, sharesAhead, ref
 import { loggedTools, type OutsideWorld, otherModel } from './outside.ts'
 import { drop, type UnderWay } from './under-way.ts'
 import { nextIn, numberOfNext, type FollowedLog, takeEntry } from './followed-log.ts'
-import type { Fold, ModelEntry, FoldPlace } from './folds.ts'
+import type { Fold, ModelEntry, FoldPlace } from '../conversation/folds.ts'
 
 /** Content by digest. */
 type Contents = ReadonlyMap<string, Uint8Array>

@@ -2,7 +2,7 @@
 import type { Entry, Writable } from '@witan/protocol/entries'
 import { perEpoch } from '../job/writer.ts'
 import { firstDifference } from './difference.ts'
-import type { FoldPlace } from './folds.ts'
+import type { FoldPlace } from '../conversation/folds.ts'
 
 /** Where the replayed log first differs. `came` is null if the engine recorded nothing more. */
 export interface Difference {

@@ -15,7 +15,7 @@ import { agentsIn, usedRevisions } from '../runtime/export/definitions.ts'
 import { withPseudonyms } from '../runtime/export/pseudonyms.ts'
 import { createEngine, type Engine } from './engine.ts'
 import { createFollowedLog } from './followed-log.ts'
-import { foldsOf } from './folds.ts'
+import { foldsOf } from '../conversation/folds.ts'
 import { type DeclaredTool, undeclaredTool } from './undeclared.ts'
 
 /** Everything that a replay needs of an export. */

@@ -8,8 +8,15 @@ import type { ModelTool } from '../model/model.ts'
 import type { Caller } from '../tool/tool.ts'
 import type { CallTools, Job } from '../job/job.ts'
 
+/** What the tools of a call depend on: a job has it, and so has whoever computes from a log what a model was asked. */
+export interface Asking extends Pick<Job, 'run'> {
+  readonly env: Pick<Job['env'], 'toolset' | 'guidance' | 'ceilings'>
+  readonly log: Pick<Job['log'], 'state'>
+  readonly cache: Pick<Job['cache'], 'tools'>
+}
+
 /** The tools of a call, cached: while it is live they change only with its agent's exchanges, and with renewed evidence of its principal. */
-export function toolsOf(call: AgentCall, job: Job): CallTools {
+export function toolsOf(call: AgentCall, job: Asking): CallTools {
   const known = job.cache.tools.get(call)
   const { principal, exchanges } = job.run
   const { moves } = exchanges
@@ -39,7 +46,7 @@ function marked(offer: ModelTool): ModelTool {
   return description === offer.description ? offer : { ...offer, description }
 }
 
-function callerOf(call: AgentCall, job: Job): Caller {
+function callerOf(call: AgentCall, job: Asking): Caller {
   const lineage: Caller['lineage'][number][] = []
   for (let current: AgentCall | null = call; current !== null; current = current.parent)
     lineage.unshift({ agent: current.agent.id, message: current.message, parameters: current.parameters })

@@ -1,22 +1,19 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
-import type { Writable } from '@witan/protocol/entries'
 import { type Problem, problem, type UsageCounters } from '@witan/protocol'
 import { type Allowance, type Circumstances, allowModelCall } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
-import { modelView } from '../conversation/view.ts'
 import { hasFiles, type LoadContent, withFiles } from '../conversation/with-files.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { withFallbacks } from '../model/fallback.ts'
 import type { ModelMessage } from '../model/message.ts'
 import type { Model, ModelRequest } from '../model/model.ts'
-import { asksOutput } from '../model/output.ts'
 import { type OpenModelCall, failRun, type Job, record } from '../job/job.ts'
 import { recordNoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
-import { outputRequest } from './output-request.ts'
+import { modelRequest } from './model-request.ts'
 import { failCall } from './settle.ts'
 
 /** Attempt numbers per epoch: a later owner's attempts are always higher, even if some earlier ones were not stored. */
@@ -64,9 +61,9 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     failRun(job, refusal)
     return null
   }
-  const { system, toolset, offers } = toolsOf(call, job)
-  const { messages, messagesRead } = modelView(call, system)
-  const model = modelFor(call, job, messages)
+  const offered = allowance.kind === 'tools'
+  const { request, messagesRead, toolset } = modelRequest(call, job, { offered, isForOutput })
+  const model = modelFor(call, job, request.messages)
   if (model === null) {
     const detail = `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`
     recordNoReply(job, { ...about, modelId: call.model }, { code: 'MODEL_UNKNOWN', detail, spent: false })
@@ -78,13 +75,11 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     return null
   }
   if (call.iterations === 0) recordNotices(call, job, toolset)
-  const offered = allowance.kind === 'tools'
   faultPoint('budget-reserved')
-  const request = requestOf(call, { messages, tools: offers, offered })
   const modelCall: PreparedModelCall = {
     call,
     model,
-    request: isForOutput ? outputRequest(call, request) : request,
+    request,
     offered,
     isToolless,
     isForOutput,
@@ -174,29 +169,4 @@ function recordNotices(call: AgentCall, job: Job, toolset: Toolset): void {
       ? `The prompt holds a value that is hidden from \`${id}\`; what a person types is read as it is.`
       : `The task for \`${id}\` holds a value that is hidden from it; it reads the task without.`
   record(job, call.place, { type: 'notice', kind: null, body: { code: 'HIDDEN_VALUE_IN_TEXT', detail } })
-}
-
-function requestOf(
-  call: AgentCall,
-  { messages, tools, offered }: Pick<ModelRequest, 'messages' | 'tools'> & { readonly offered: boolean },
-): ModelRequest {
-  const { reasoningEffort = null, maxOutputTokens, providerOptions, outputSchema, id } = call.agent
-  const request: Writable<ModelRequest> = {
-    messages,
-    tools,
-    toolChoice: tools.length === 0 || !offered ? 'none' : choiceOf(call),
-    temperature: call.temperature,
-    reasoningEffort,
-    output: outputSchema === null || asksOutput(call.agent) ? null : { name: id, schema: outputSchema },
-  }
-  if (maxOutputTokens !== undefined) request.maxOutputTokens = maxOutputTokens
-  if (providerOptions !== undefined) request.providerOptions = providerOptions
-  return request
-}
-
-/** What the tool mode of a call asks of its next reply [T12, Tb09]. */
-function choiceOf({ toolMode, agent, calledTool, endedToolMode }: AgentCall): ModelRequest['toolChoice'] {
-  if (toolMode === 'none') return 'none'
-  const isForced = toolMode === 'force' && !endedToolMode && (agent.endToolMode || !calledTool)
-  return isForced ? 'required' : 'auto'
 }
