@@ -87,6 +87,8 @@ export interface OwnRuns {
   /** Resolves when the run parks or ends after `seen`. Rejects if it is deleted, or the runtime closes. */
   moved(seen: OwnRun): Promise<void>
   history(run: OwnRun): Promise<readonly OwnMessage[]>
+  /** For whom a run works, with what its evidence proved as it began: a request for a task carries none. */
+  principalOf(run: OwnRun): Promise<Principal>
   /** Resolves what waits in a conversation for fresh evidence with that of the principal, where it has some [E22]. */
   renew(conversationId: string): Promise<void>
   /** Announces a reader: until the returned function is called, models are asked for their texts as they write them. */
@@ -163,6 +165,7 @@ export function ownRuns(scope: Scope): OwnRuns {
       await ready()
       return historyOf(scope, run.runId, await jobOf(run))
     },
+    principalOf: async (run) => begunFor(scope, run.runId, await jobOf(run)),
     async renew(id) {
       if (principal.incoming?.evidence === undefined) return
       await ready()
@@ -268,6 +271,22 @@ function mayMeet(row: InterruptionRow, caller: Principal, runs: Principal | null
 /** Which callers may meet a condition; null for all. */
 function limitOf({ view, terms }: InterruptionRow): DemandTerms['of'] | null {
   return view.kind === 'policy' ? ((terms as DemandTerms | null)?.of ?? null) : null
+}
+
+/** How far behind the first entry of a run its start may stand. */
+const mostBefore = 15
+
+/** The principal with which a run began, from its start; without any proof where it has none. */
+async function begunFor(
+  { parts, database, principal }: Scope,
+  runId: string,
+  { conversation, firstSeq }: JobRow,
+): Promise<Principal> {
+  const of = { database, conversation, after: firstSeq - 1, upTo: firstSeq + mostBefore }
+  for await (const { type, kind, place, body } of entriesOf(parts.store, of))
+    if (type === 'start' && kind === 'agent' && place.call === runId)
+      return principalOf(database, body.principal, body.incoming)
+  return principal
 }
 
 async function historyOf(

@@ -1,14 +1,16 @@
 /** Finds the tasks of a caller. What is another's, or another agent's, is missing [A2A §3.3]. */
+import type { Principal } from '@witan/core'
 import type { OwnRun, OwnRuns, PublishedAgent } from '@witan/core/tooling'
 import { isWitanError } from '@witan/protocol'
 import { A2aError } from './a2a-error.ts'
 import type { Caller } from './credential.ts'
-import { isLetIn } from './let-in.ts'
+import { finder } from './let-in.ts'
 
-/** A task, and the agent that works on it. */
+/** A task, the agent that works on it, and by which principal its caller finds it. */
 export interface FoundTask {
   readonly run: OwnRun
   readonly agent: PublishedAgent
+  readonly principal: Principal
 }
 
 /** The task of that id. Throws `TASK_NOT_FOUND`. */
@@ -18,8 +20,9 @@ export async function findTask(
 ): Promise<FoundTask> {
   const run = caller.isAnonymous ? null : await orNull(own.get(id))
   const agent = agents.find(({ data }) => data.id === run?.agent)
-  if (run === null || agent === undefined || !isLetIn(agent, caller)) throw taskNotFound()
-  return { run, agent }
+  const principal = run === null || agent === undefined ? null : await finder(agent, caller, { run, own })
+  if (run === null || agent === undefined || principal === null) throw taskNotFound()
+  return { run, agent, principal }
 }
 
 /** The same for a context, and everything else that names none. */

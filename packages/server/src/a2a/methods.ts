@@ -32,8 +32,8 @@ export interface MethodCall {
   readonly pick: (message: ReadMessage, own: OwnRuns) => Promise<PublishedAgent>
   readonly params: unknown
   readonly evidence: EvidenceChecks
-  /** Is told the caller with what its evidence proves, once that lets it in: it holds for the reply. */
-  readonly onProven?: (principal: Principal) => void
+  /** Is told a principal of the caller, with what its evidence proves, once that lets it in: it must do so until the reply has ended. */
+  readonly onLetIn?: (principal: Principal) => void
   /** For the error of what is missing. */
   readonly path: string
   readonly options: AppOptions
@@ -199,10 +199,12 @@ async function subscribe(call: MethodCall): Promise<MethodReply> {
 }
 
 /** The task that the parameters name. What is another's, or another agent's, is missing. */
-async function taskAt({ params, agents, caller }: MethodCall, own: OwnRuns): Promise<FoundTask> {
+async function taskAt({ params, agents, caller, onLetIn }: MethodCall, own: OwnRuns): Promise<FoundTask> {
   const id = idAt(params, 'id')
   if (id === null) throw invalid('`id` must be the id of a task')
-  return findTask({ id, agents, caller }, own)
+  const found = await findTask({ id, agents, caller }, own)
+  onLetIn?.(found.principal)
+  return found
 }
 
 function notCancelable(id: string): A2aError {
@@ -222,7 +224,7 @@ async function said(call: MethodCall, message: ReadMessage, contextId = contextP
   const checked = await call.evidence.check(message.evidence, evidenceTerms(call, agent, message))
   const principal = withEvidence(caller.principal, checked)
   if (!mayCall(agent.data.access, principal)) throw nothingAt(call.path)
-  call.onProven?.(principal)
+  call.onLetIn?.(principal)
   const { incoming, notices } = taken(call, agent, { message, checked })
   const witan = witanOf(call, incoming)
   const placed = await accepted(

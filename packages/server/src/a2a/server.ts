@@ -1,4 +1,5 @@
 /** The A2A 1.0 server: one endpoint for each published agent, and a hub for each domain, in two bindings. */
+import type { Principal } from '@witan/core'
 import type { PublishedAgent } from '@witan/core/tooling'
 import { isWitanError, WitanError } from '@witan/protocol'
 import type { AppOptions } from '../app-options.ts'
@@ -144,13 +145,12 @@ async function run(
     agent = await call.pick(...given)
     return agent
   }
-  let { caller } = call
-  const onProven: MethodCall['onProven'] = (principal) => {
-    caller = { ...caller, principal }
-  }
-  const auth = recheckOf(server, { request, path: call.path, caller: () => caller, agent: () => agent })
+  const { caller, path } = call
+  const shownTo: Principal[] = []
+  const onLetIn: MethodCall['onLetIn'] = (principal) => void shownTo.push(principal)
+  const auth = recheckOf(server, { request, path, caller, shownTo, agent: () => agent })
   const admitted = { auth, request, requestOrigin: 'listed' } as const
-  const reply = await replyWhileAdmitted(admitted, handle({ ...call, pick, onProven }))
+  const reply = await replyWhileAdmitted(admitted, handle({ ...call, pick, onLetIn }))
   agent = reply.agent ?? agent
   await refuseLate(admitted, since)
   return 'value' in reply ? binding.result(reply.value) : stream(server, given, { reply, binding, auth })
