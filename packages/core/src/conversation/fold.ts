@@ -69,7 +69,7 @@ export function emptyState(
     hasNamed: false,
     scrubbers: new Scrubbers(),
     documents: new Map(),
-    ordinals: new Map(),
+    ordinals: new SparseMap(),
     run: null,
     spent: nothingSpent(),
     tasks: new SparseMap(),

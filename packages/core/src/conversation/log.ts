@@ -72,24 +72,26 @@ export class ConversationLog {
    * Decides on a proposal once none is under way, stores it behind all that was recorded, and folds it once it is stored. `make` gets the
    * writer's own last batch, to store it with the proposal; after a refusal the writer has it again.
    */
-  propose(make: (tail: Recorded | null) => Proposal, writer: BatchWriter | null = null): Promise<AppendResult> {
-    return this.proposals.next(async () => {
-      const tail = writer === null ? null : this.batches.takeTail(writer)
+  async propose(make: (tail: Recorded | null) => Proposal, writer: BatchWriter | null = null): Promise<AppendResult> {
+    const { proposals, batches } = this
+    for (let other = proposals.pending; other !== null; other = proposals.pending) await other
+    proposals.begin()
+    const tail = writer === null ? null : batches.takeTail(writer)
+    let isStored = false
+    let takeBack: (() => void) | null = null
+    try {
       this.flush()
-      let isStored = false
-      let takeBack = () => {}
-      try {
-        const { append, fresh = append.entries } = make(tail)
-        takeBack = this.batches.view.propose(fresh, writer, append.fence?.job)
-        const result = await this.sync.append(append, fresh)
-        isStored = result.ok
-        if (isStored) notify(this)
-        return result
-      } finally {
-        if (!isStored) takeBack()
-        if (!isStored && writer !== null && tail !== null) this.batches.putBack(writer, tail)
-      }
-    })
+      const { append, fresh = append.entries } = make(tail)
+      takeBack = batches.view.propose(fresh, writer, append.fence?.job)
+      const result = await this.sync.append(append, fresh)
+      isStored = result.ok
+      if (isStored) notify(this)
+      return result
+    } finally {
+      if (!isStored) takeBack?.()
+      if (!isStored && writer !== null && tail !== null) batches.putBack(writer, tail)
+      proposals.end()
+    }
   }
 
   /** Folds what other processes have stored. Only with `alone`, if nobody else has this log, it pauses: else entries would be out of order. */

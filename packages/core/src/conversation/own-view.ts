@@ -39,14 +39,13 @@ export class OwnView {
     this.#unsaid = 0
   }
 
-  /** Marks the entries of a proposal; `writer` records those of `job`. Returns what takes it back if they are not stored. */
-  propose(entries: readonly Entry[], writer: object | null, job: string | undefined): () => void {
+  /** Marks the entries of a proposal; `writer` records those of `job`. Returns what takes it back if they are not stored; null if there is nothing to say. */
+  propose(entries: readonly Entry[], writer: object | null, job: string | undefined): (() => void) | null {
+    for (const entry of entries) if (entry.view !== undefined) delete (entry as Writable<Entry>).view
+    if (this.#unsaid === 0 && !this.#isLoaded) return null
     const [unsaid, name] = [this.#unsaid, this.#name]
     const isKnown = this.#isKnown(writer)
-    for (const entry of entries) {
-      if (entry.view !== undefined) delete (entry as Writable<Entry>).view
-      this.mark(entry, entry.job === job && entry.epoch > 0 ? writer : null)
-    }
+    for (const entry of entries) this.mark(entry, entry.job === job && entry.epoch > 0 ? writer : null)
     return () => {
       this.read(unsaid)
       this.#name = name

@@ -3,10 +3,11 @@ import type { Entry } from '@witan/protocol/entries'
 import { storedPeople } from '../parameter/person.ts'
 import type { Append, ConversationRow, ParticipantRow } from '../store/store.ts'
 
+const nobody = {}
+
 /** The people with whom a new conversation begins, for the append that creates it. */
 export function startingRows(row: Pick<ConversationRow, 'parameters' | 'createdAt'>): Pick<Append, 'participants'> {
-  const rows = rowsAfter(row, [])
-  return rows.length === 0 ? {} : { participants: rows }
+  return storedPeople(row.parameters).length === 0 ? nobody : { participants: rowsAfter(row, []) }
 }
 
 /** The rows after these first entries of the log: everybody who took part, in the order of the first joining. */

@@ -12,20 +12,19 @@ export class Proposals {
     return this.#over.promise
   }
 
-  /** Begins a proposal once none is under way. */
-  async next<Result>(begin: () => Promise<Result>): Promise<Result> {
-    while (this.#isBusy) await this.pending
+  /** A proposal begins. None may be under way. */
+  begin(): void {
     this.#isBusy = true
-    try {
-      return await begin()
-    } finally {
-      const [over, afterwards] = [this.#over, this.#afterwards]
-      this.#isBusy = false
-      this.#over = null
-      this.#afterwards = null
-      if (afterwards !== null) for (const then of afterwards) then()
-      over?.resolve()
-    }
+  }
+
+  /** The proposal under way is settled. */
+  end(): void {
+    const [over, afterwards] = [this.#over, this.#afterwards]
+    this.#isBusy = false
+    this.#over = null
+    this.#afterwards = null
+    if (afterwards !== null) for (const then of afterwards) then()
+    over?.resolve()
   }
 
   /** Runs `then` at once, or when the proposal under way is settled: before any code that waits for `pending` goes on. */

@@ -364,7 +364,7 @@ export interface ConversationState {
   /** Documents by path and bound values [C7]. */
   readonly documents: Map<string, DocumentState>
   /** The highest ordinal among the documents that share a path. */
-  readonly ordinals: Map<string, number>
+  readonly ordinals: SparseMap<string, number>
   run: LiveJob | null
   /** What ended runs and their tasks have spent on the last message of a person [R17]. */
   spent: Spending

@@ -68,6 +68,7 @@ function refused<Job extends JobState>(reason: Refusal, job: Job | null = null):
 
 /** True if each settled interruption is open. An append may open and settle one, but not settle it twice. */
 function areOpen(standing: StoredState<JobState>, { open }: Append, settle: readonly Settlement[]): boolean {
+  if (settle.length === 0) return true
   const settled = new Set<string>()
   for (const { id } of settle) {
     const isFresh = open?.some(({ view }) => view.id === id && view.state === 'open') === true
