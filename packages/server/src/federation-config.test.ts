@@ -64,6 +64,12 @@ describe('our names', () => {
       [{ federation: { budgets: ['b.test', 'b'] } }, 'federation.budgets.1'],
       [{ federation: { budgets: ['https://b.test'] } }, 'federation.budgets.0'],
       [{ federation: { budgets: ['127.0.0.1'] } }, 'federation.budgets.0'],
+      [{ federation: { bearerEnv: 'TOKEN' } }, 'federation.bearerEnv'],
+      [{ federation: { bearerEnv: ['TOKEN'] } }, 'federation.bearerEnv'],
+      [{ federation: { bearerEnv: { TOKEN: 'https://b.test' } } }, 'federation.bearerEnv'],
+      [{ federation: { bearerEnv: { TOKEN: ['https://b.test/path'] } } }, 'federation.bearerEnv'],
+      [{ federation: { bearerEnv: { TOKEN: ['https://me:secret@b.test'] } } }, 'federation.bearerEnv'],
+      [{ federation: { bearerEnv: { 'NO NAME': ['https://b.test'] } } }, 'federation.bearerEnv'],
     ] as const)
       assert.throws(
         () => parseConfig(config),

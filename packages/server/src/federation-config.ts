@@ -48,6 +48,7 @@ const resolved = z
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).username === '',
     'must be a URL such as `http://127.0.0.1:4802`',
   )
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const hostPattern = /^[a-z0-9.-]{1,253}(?::\d{1,5})?$/
 
 export const federationSchema = z
@@ -72,6 +73,12 @@ export const federationSchema = z
     issuers: issuersSchema,
     /** The domains to which a part of a tree's budget is sent, and from which one is accepted. */
     budgets: z.array(domain).max(1000).default([]),
+    /** For each variable of the environment the origins to which an agent may send it. Default: `*` where only this machine reaches the server. */
+    bearerEnv: z
+      .union([z.literal('*'), z.record(z.string().regex(variablePattern), z.array(origin).max(100))], {
+        error: 'must be `"*"`, or for each variable a list of origins such as `["https://travel.example"]`',
+      })
+      .exactOptional(),
   })
   .prefault({})
 type FederationConfig = z.output<typeof federationSchema>
@@ -103,7 +110,7 @@ function invalid(path: string, what: string, hint: string): WitanError {
 
 /** What routes for other servers work with. */
 export interface Federation
-  extends Omit<FederationConfig, 'budgets' | 'issuers'>,
+  extends Omit<FederationConfig, 'budgets' | 'issuers' | 'bearerEnv'>,
     Partial<Pick<FederationConfig, 'budgets'>> {
   /** Where others reach this server: an origin. It is known only after listening, hence a function. */
   readonly publicUrl: () => string

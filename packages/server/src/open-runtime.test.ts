@@ -54,3 +54,20 @@ test('a limit of a store in memory that is none is refused by its place', () => 
     })
   }
 })
+
+test('which variables saved agents may send depends on who reaches the server, unless the configuration says', async () => {
+  const saved = async (mode: 'local' | 'none' | 'keys', bearerEnv?: '*' | Record<string, string[]>) => {
+    const config = await loadConfig({ cwd, env: { WITAN_STORE_URL: 'memory:' } })
+    const federation = { ...config.federation, ...(bearerEnv === undefined ? {} : { bearerEnv }) }
+    const runtime = await openRuntime({ ...config, auth: { mode }, federation }, () => {})
+    const travel = { name: 'travel', card: 'https://travel.example/card.json', bearerEnv: 'TRAVEL_TOKEN' }
+    const desk = { id: 'desk', model: 'local/x', instructions: 'Ask.', remotes: [travel] }
+    const report = await runtime.agents.check([desk])
+    await runtime.close()
+    return !report.errors.some(({ path }) => path === 'remotes.0.bearerEnv')
+  }
+  const named = { TRAVEL_TOKEN: ['https://travel.example'] }
+  assert.deepEqual(await Promise.all([saved('local'), saved('none'), saved('keys')]), [true, true, false])
+  const others = [saved('local', {}), saved('keys', '*'), saved('keys', named), saved('none', { TRAVEL_TOKEN: [] })]
+  assert.deepEqual(await Promise.all(others), [false, true, true, false])
+})

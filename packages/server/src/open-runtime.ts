@@ -89,9 +89,12 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
 }
 
 function federationOptions({
-  federation: { maxHops, resolve, trust, issuers, budgets },
+  federation: { maxHops, resolve, trust, issuers, budgets, bearerEnv },
+  auth: { mode },
 }: Config): RuntimeOptions['federation'] & {} {
-  return { maxHops, resolve, trust, issuers, budgets }
+  // In these modes no other machine reaches the server: who saves an agent is who runs it.
+  const isOwn = mode === 'local' || mode === 'none'
+  return { maxHops, resolve, trust, issuers, budgets, bearerEnv: bearerEnv ?? (isOwn ? '*' : {}) }
 }
 
 /** Where a store on PostgreSQL is, for `postgresStore` and whoever looks at its server. */

@@ -14,7 +14,16 @@ await store.open()
 const keys = createOwnKeys(store)
 const at = Date.UTC(2026, 0, 1)
 const reissue = async () => []
-const options = { keys, domainOf: () => 'a.test', maxHops: 4, now: () => at, reissue, variables: { TRAVEL: 'secret' } }
+const maySend = () => true
+const options = {
+  keys,
+  maySend,
+  domainOf: () => 'a.test',
+  maxHops: 4,
+  now: () => at,
+  reissue,
+  variables: { TRAVEL: 'secret' },
+}
 const sign = createCredentials(options)
 const edge = {
   name: 'docs',
@@ -92,6 +101,11 @@ test('a server that is known by its card gets what the environment has, and neve
   assert.equal((await message(undefined, { edge: known })).bearer, 'secret')
   assert.equal((await message(undefined, { edge: { ...known, bearerEnv: 'MISSING' } })).bearer, null)
   assert.equal((await message(undefined, { edge: { ...known, bearerEnv: undefined } })).bearer, null)
+  const closed = createCredentials({ ...options, maySend: () => false })
+  const of = { edge: known, from: { id: 'desk', address: null }, caller: null, messageId: 'c_1', database: 'default' }
+  const about = { ...of, isMessage: false, contextId: null } as unknown as Parameters<typeof sign>[0]
+  assert.equal((await closed(about)).bearer, null)
+  assert.equal((await sign(about)).bearer, 'secret')
 })
 
 test('an agent with an address calls as that', async () => {

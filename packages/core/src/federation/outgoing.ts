@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { addressOf } from '@witan/protocol/names'
 import { nextHop } from '../identity/chain.ts'
 import { evidenceNow, leadingEvidence, onBehalfOf } from '../identity/on-behalf-of.ts'
+import type { MaySend } from '../agent/bearers.ts'
 import { remoteOf, saysForWhom } from '../agent/remote-agent.ts'
 import type { RemoteLink } from '../tool/remote.ts'
 import type { Caller } from '../tool/tool.ts'
@@ -24,6 +25,8 @@ interface CredentialOptions {
   readonly reissue: Reissue
   /** The variables of the environment. */
   readonly variables: Readonly<Record<string, string | undefined>>
+  /** Whether one may be sent to a server. */
+  readonly maySend: MaySend
 }
 
 const chainExtension = 'https://mentionable.dev/ns/normalized-message/v0.1'
@@ -48,7 +51,8 @@ export function createCredentials(options: CredentialOptions): RemoteServices['s
     }
     if (edge.address === undefined) {
       const { bearerEnv } = edge
-      return { ...shared, bearer: bearerEnv === undefined ? null : (options.variables[bearerEnv] ?? null) }
+      const isSent = bearerEnv !== undefined && options.maySend(edge)
+      return { ...shared, bearer: isSent ? (options.variables[bearerEnv] ?? null) : null }
     }
     const witanChain = { hop: hop.hop, max_hops: hop.maxHops, ...wayOf(caller, sender) }
     const bearer = await token(options, { sender, audience: edge.address, messageId, witanChain })

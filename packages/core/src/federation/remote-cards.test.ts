@@ -33,6 +33,7 @@ async function staged() {
   const find = createCards({
     store,
     now: () => state.now,
+    maySend: () => true,
     fetch: {
       async json(at) {
         if (state.isDown) throw new WitanError('REMOTE_UNREACHABLE', 'down')

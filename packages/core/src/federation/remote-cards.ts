@@ -4,6 +4,7 @@ import type { RemoteAgent } from '@witan/protocol/entries'
 import { readAddress } from '@witan/protocol/names'
 import { changedBy } from '../identity/changed.ts'
 import { localPrincipal } from '../identity/principal.ts'
+import { type MaySend, notSent } from '../agent/bearers.ts'
 import { remoteOf } from '../agent/remote-agent.ts'
 import { keepKey, keptKeyOf } from '../store/remote-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -17,6 +18,8 @@ type Card = Pick<FoundAgent, 'endpoint' | 'signedBy' | 'a2aCard'>
 
 /** What cards are found with. */
 interface CardOptions {
+  /** Whether a variable of the environment may be sent to a server. */
+  readonly maySend: MaySend
   readonly store: Pick<Store, 'listRecords' | 'addRecord' | 'deleteRecord' | 'now'>
   readonly fetch: Pick<SafeFetch, 'json'>
   /** In ms. */
@@ -51,6 +54,7 @@ export function createCards(options: CardOptions): RemoteServices['find'] {
   }
   return async (edge, database) => {
     try {
+      if (!options.maySend(edge)) return { ok: false, code: 'REMOTE_CARD_INVALID', detail: wordsOf(notSent(edge)) }
       const card = await cardOf(edge)
       const refusal = checkOrigin(edge, card) ?? (await checkSigner(edge, card, { ...options, database }))
       return refusal ?? foundAt(edge, card)
@@ -59,6 +63,10 @@ export function createCards(options: CardOptions): RemoteServices['find'] {
       throw error
     }
   }
+}
+
+function wordsOf({ detail, hint }: ReturnType<typeof notSent>): string {
+  return `${detail} ${hint}`
 }
 
 async function fetchCard({ address, card }: RemoteAgent, { fetch }: CardOptions): Promise<Card> {

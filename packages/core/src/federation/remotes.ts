@@ -1,4 +1,5 @@
 /** Calls of agents on other servers, with everything that they need of this one. */
+import type { BearerTerms, MaySend } from '../agent/bearers.ts'
 import type { Clock } from '../identity/clock.ts'
 import { isTrustedDomain, type TrustedIssuer } from '../identity/trust.ts'
 import type { RemoteCaller } from '../tool/remote.ts'
@@ -23,6 +24,11 @@ export interface FederationOptions {
   readonly issuers?: readonly EvidenceIssuer[]
   /** The domains to which a part of a tree's budget is sent, and whose usage counts. */
   readonly budgets?: readonly string[]
+  /**
+   * For each variable of the environment the origins to which an agent may send it as `bearerEnv` of a remote; `*`: every one anywhere. What the
+   * agents of the program name is allowed. Default: nothing else.
+   */
+  readonly bearerEnv?: BearerTerms
 }
 
 /** What calls are made with. */
@@ -31,6 +37,7 @@ interface RemotesOptions extends FederationOptions {
   /** The database of each domain. */
   readonly domains: ReadonlyMap<string, string>
   readonly clock: Clock
+  readonly maySend: MaySend
   newId(): string
   report(error: unknown): void
 }
@@ -40,6 +47,7 @@ export function createRemotes({
   store,
   domains,
   clock,
+  maySend,
   newId,
   report,
   ...options
@@ -50,9 +58,9 @@ export function createRemotes({
   const domainOf = (database: string) => [...domains].find(([, one]) => one === database)?.[0] ?? null
   const sign = createCredentials({
     ...{ keys: createOwnKeys(store), domainOf, maxHops: options.maxHops ?? 4, now },
-    ...{ reissue: createReissue(options.issuers ?? [], clock, report), variables: process.env },
+    ...{ reissue: createReissue(options.issuers ?? [], clock, report), variables: process.env, maySend },
   })
-  const find = createCards({ store, fetch: out, now })
+  const find = createCards({ store, fetch: out, now, maySend })
   const { trust = [] } = options
   const shared = new Set(options.budgets)
   const sharesBudget = (remote: string) => shared.has(hostOf(remote))

@@ -2,6 +2,7 @@
 import type { DatabaseId } from '@witan/protocol'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { CheckContext } from '../agent/check/check.ts'
+import { maySendOf } from '../agent/bearers.ts'
 import { type Agent, withWrapped } from '../agent/define-agent.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
 import type { AgentRecords } from '../agent/records.ts'
@@ -96,7 +97,8 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const metrics = options.telemetry?.metrics === true ? createMetrics() : null
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const domains = domainsOf(options.domains)
-  const remotes = remotesOf(options, { store, domains, clock, newId: () => ids.call(), report })
+  const maySend = maySendOf(options.federation?.bearerEnv, agents)
+  const remotes = remotesOf(options, { store, domains, clock, maySend, newId: () => ids.call(), report })
   const env: Environment = change({
     hasCapacity: () => worker.capacity.remaining() > 0,
     launch: (jobs, log) => {
@@ -123,8 +125,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     traceparent: telemetry?.traceparent ?? null,
     report,
   })
-  const about = { tools, querySources: sources, sources: new Set(sources.keys()), maxDepth: env.ceilings.maxDepth }
-  const check: CheckContext = { ...about, ...modelChecks(models), protocols: new Map() }
+  const check = checkContext({ tools, querySources: sources, maySend, maxDepth: env.ceilings.maxDepth }, models)
   const { warm, documents } = keepWarm({ store, hub, registry, stored: [telemetry?.stored, metrics?.stored] })
   const tracker = new RunTracker(createAwake())
   const worker = new Worker({
@@ -152,14 +153,18 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   return { ...commands, worker, registry, hub, check, sources, ...rest }
 }
 
-/** What a check asks about models. */
-function modelChecks(
+/** What a check reads besides agents. */
+function checkContext(
+  about: Pick<CheckContext, 'tools' | 'querySources' | 'maySend' | 'maxDepth'>,
   models: ReturnType<typeof modelDirectory>,
-): Pick<CheckContext, 'hasModel' | 'hasPrice' | 'modelNames'> {
+): CheckContext {
   return {
+    ...about,
+    sources: new Set(about.querySources.keys()),
     hasModel: (name) => models.find(name) !== null,
     hasPrice: (name) => models.find(name)?.price !== undefined,
     modelNames: models.names,
+    protocols: new Map(),
   }
 }
 

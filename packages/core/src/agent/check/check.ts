@@ -1,5 +1,6 @@
 /** The check: everything that can be known about a set of agents before anything runs. */
 import type { AgentData, CheckReport, Finding, MatrixRow } from '@witan/protocol'
+import type { MaySend } from '../bearers.ts'
 import type { QuerySource } from '../../tool/source.ts'
 import { checkAccess } from './access.ts'
 import { checkAddresses, checkPublished } from './addresses.ts'
@@ -20,11 +21,14 @@ import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { checkTransfers } from './transfers.ts'
+import { checkRemotes } from './remotes.ts'
 import { checkUnused } from './unused.ts'
 
 /** What a check reads besides the agents. */
 export interface CheckContext extends Surroundings {
   readonly querySources: ReadonlyMap<string, QuerySource>
+  /** Whether a variable of the environment may be sent to a server. */
+  readonly maySend: MaySend
   /** The maximum depth of any run, whatever its root allows. */
   readonly maxDepth: number
 }
@@ -70,6 +74,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(checkAccess(agent, { agents, ...context }))
   findings.add(checkAddresses(agent, agents))
   findings.add(checkPublished(agent))
+  findings.add(checkRemotes(agent, context.maySend))
   findings.add(await checkQueries(agent, context))
   findings.add(await runWithPauses(checkHiddenNames(agent, context)))
   findings.add(await runWithPauses(checkLongDescriptions(agent, { agents, ...context })))

@@ -14,6 +14,7 @@ const context: CheckContext = {
   sources: new Set(),
   querySources: new Map(),
   hasModel: () => true,
+  maySend: () => true,
   hasPrice: () => true,
   modelNames: [],
   protocols: new Map(),
