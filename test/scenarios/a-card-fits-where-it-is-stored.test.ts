@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { createRuntime, memoryStore, postgresStore, sqliteStore, type Store } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
 import { changedBy, keepKey } from '@witan/core/tooling'
-import { isWitanError } from '@witan/protocol'
+import { type AgentData, isWitanError } from '@witan/protocol'
 import { freshSchema } from '../postgres/support/stores.ts'
 import { fakeClock } from '../support/clock.ts'
 import { callerOf, playedRemote } from '../support/played-remote.ts'
@@ -70,5 +70,44 @@ for (const [name, open] of Object.entries(stores))
       const changed = changedBy(principal, store.now())
       await keepKey(store, principal.database, { remote: card, thumbprint: 'x', changed })
     }
+    await runtime.close()
+  })
+
+for (const [name, open] of Object.entries(stores))
+  test(`an agent that was saved with a longer card goes on without it on ${name}, and says why`, async (context) => {
+    const store = await open(context)
+    await store.open()
+    const played = playedRemote(() => ({ state: 'COMPLETED', parts: [{ text: 'At nine.' }], usage: undefined }))
+    const edge = { description: '', blocking: 'always', history: 'agent', mentionRelay: 'none', pin: null }
+    const remotes = [
+      { name: 'travel', card: plain(2_900), ...edge },
+      { name: 'trains', card: plain(200), ...edge },
+    ]
+    const data = { id: 'desk', model: 'play/desk', instructions: 'Ask.', remotes } as unknown as AgentData
+    const of = { database: 'default', id: 'desk', revision: 1, source: 'data' as const, warnings: [], changed: null }
+    await store.changeAgents('default', [{ id: 'desk', ifRevision: 0, row: { ...of, data } }])
+    const runtime = createRuntime({
+      store,
+      remotes: callerOf(played, { clock: fakeClock(), isIdempotent: true }),
+      domains: { 'a.test': 'default' },
+      models: {
+        'play/desk': scriptedModel(({ messages, tools }, turn) => {
+          if (turn > 1) return messages.flatMap((one) => (one.role === 'tool' ? [String(one.content)] : [])).join(' + ')
+          if (turn === 0)
+            assert.deepEqual(
+              tools.map((tool) => tool.name),
+              ['trains'],
+            )
+          return call(turn === 0 ? 'travel' : 'trains', { message: 'When?' })
+        }),
+      },
+    })
+    const { run } = await runtime.start({ agent: 'desk', prompt: 'When is the train?' })
+    const ended = await run?.result
+    assert.equal(ended?.status, 'completed', JSON.stringify(ended?.error))
+    assert.match(ended.text, /`travel` is not called: the URL of its card has 2900 bytes, at most 2000.*At nine/s)
+    assert.equal(played.tasks.length, 1)
+    // Keys that have come since have their defaults, although the agent could not be saved so any more.
+    assert.deepEqual((await runtime.agents.get('desk')).subAgents, [])
     await runtime.close()
   })

@@ -219,6 +219,57 @@ describe('witan doctor', () => {
     assert.equal((await examine(await place('with-url', whole))).of('domain')[0]?.state, 'good')
   })
 
+  test('a card that names another server than that of its URL or its address is reported, and one that gets no credential there', async (context) => {
+    const named: Record<string, string> = {
+      'own.test': 'https://own.test/a2a',
+      'other.test': 'https://elsewhere.test/a2a',
+      'port.test': 'https://port.test:8443/a2a',
+      'below.test': 'https://agents.below.test/a2a',
+    }
+    const server = createServer(({ url = '', headers: { host = '' } }, response) => {
+      const own = `https://${host}`
+      const [, local] = /acct:(\w+)@/.exec(decodeURIComponent(url)) ?? []
+      const rel = 'https://mentionable.dev/ns/rel/agent-card'
+      const jrd = { subject: `acct:${local}@${host}`, links: [{ rel, href: `${own}/mentionable` }] }
+      const card = {
+        ...{ name: 'x', address: `@docs@${host}`, a2a: { endpoint: `${own}/a2a/docs` }, capabilities: {} },
+        supportedInterfaces: [{ url: named[host], protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      }
+      response.end(JSON.stringify(local === undefined ? card : jrd))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    context.after(() => server.close())
+    const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const hosts = Object.keys(named)
+    const cards = hosts.flatMap((host) => {
+      const [name] = host.split('.')
+      const card = `https://${host}/card.json`
+      return [
+        { name: `${name}-card`, card },
+        { name: `${name}-keyed`, card, bearerEnv: 'TOKEN' },
+        { name: `${name}-address`, address: `@docs@${host}` },
+      ]
+    })
+    const desk = { id: 'desk', model: 'local/any', instructions: 'Ask.', remotes: cards }
+    const path = await place('origins', {
+      connections: { local: { kind: 'openai-compatible', baseUrl: `${at}/v1` } },
+      federation: { resolve: Object.fromEntries(hosts.map((host) => [host, to])) },
+      agents: [desk],
+      server: { port: 0, domain: 'a.test' },
+    })
+    const { of, out } = await examine(path, { TOKEN: 'cny_token' })
+    const states = Object.fromEntries(cards.map(({ name }) => [name, of(`remote desk/${name}`)[0]?.state]))
+    assert.deepEqual(states, {
+      ...{ 'own-card': 'good', 'own-keyed': 'good', 'own-address': 'good' },
+      ...{ 'other-card': 'warning', 'other-keyed': 'bad', 'other-address': 'warning' },
+      ...{ 'port-card': 'good', 'port-keyed': 'bad', 'port-address': 'good' },
+      ...{ 'below-card': 'good', 'below-keyed': 'bad', 'below-address': 'good' },
+    })
+    assert.match(of('remote desk/other-card')[0]?.text ?? '', /https:\/\/elsewhere\.test\/a2a.*not on other\.test/)
+    assert.match(of('remote desk/other-keyed')[0]?.text ?? '', /`bearerEnv` is sent to https:\/\/other\.test alone/)
+    assert.equal(out.includes('cny_'), false)
+  })
+
   test('each source: a file that is not there, a variable that is not set, a database out of reach', async () => {
     new DatabaseSync(join(folder, 'shop.db')).close()
     const sources = {

@@ -66,11 +66,19 @@ export const speaksSchema = z
   })
 export type Speaks = z.infer<typeof speaksSchema>
 
-/** The URL of a card. It stands in indexes of a store, of which some take no more than 2,704 bytes. */
+/** How long the URL of a card may be: it stands in indexes of a store, of which some take no more than 2,704 bytes. */
+export const mostCardBytes = 2000
+
+/** The length of a card's URL as a store counts it. */
+export function cardBytes(card: string): number {
+  return new TextEncoder().encode(card).byteLength
+}
+
+/** The URL of a card. */
 export const cardSchema = z
   .url({ protocol: /^https?$/ })
-  .max(2000)
-  .refine((card) => new TextEncoder().encode(card).byteLength <= 2000, 'must have at most 2000 bytes in UTF-8')
+  .max(mostCardBytes)
+  .refine((card) => cardBytes(card) <= mostCardBytes, `must have at most ${mostCardBytes} bytes in UTF-8`)
 
 /**
  * An edge to an agent on another server [M18], found by its `address` or by the URL of its `card`. `history: "agent"` keeps one context

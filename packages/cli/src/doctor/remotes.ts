@@ -54,10 +54,28 @@ async function lookAt(remote: Remote, { env, federation }: Config): Promise<Doct
   try {
     const { endpoint, signedBy } = await (card === undefined ? byAddress(address ?? '', way) : resolveCard(card, way))
     const by = signedBy.length === 0 ? 'its card is not signed' : 'its card is signed'
-    return good(area, `${card ?? address} answers ${endpoint.binding} at ${endpoint.url}; ${by}`)
+    const answers = `${card ?? address} answers ${endpoint.binding} at ${endpoint.url}`
+    return elsewhere(area, remote, { url: endpoint.url, answers }) ?? good(area, `${answers}; ${by}`)
   } catch (error) {
     return refused(area, error, `See each step: witan resolve ${card ?? address}`)
   }
+}
+
+/** A card that names another server than that of its URL or of its address; null if it does not. */
+function elsewhere(
+  area: string,
+  { address = '', card, bearerEnv }: Remote,
+  { url, answers }: { readonly url: string; readonly answers: string },
+): DoctorFinding | null {
+  const named = new URL(url)
+  if (card !== undefined && bearerEnv !== undefined && new URL(card).origin !== named.origin) {
+    const text = `${answers}, but \`bearerEnv\` is sent to ${new URL(card).origin} alone: no call of it succeeds.`
+    return bad(area, text, `Ask its operator for a card at ${named.origin}, or leave \`bearerEnv\` out.`)
+  }
+  const read = readAddress(address)
+  const own = card !== undefined ? new URL(card).hostname : read.ok ? read.address.domain : address
+  if (named.hostname === own || named.hostname.endsWith(`.${own}`)) return null
+  return warning(area, `${answers}, which is not on ${own}.`, `Ask its operator whether ${named.host} is theirs, too.`)
 }
 
 function byAddress(address: string, way: Parameters<typeof resolveAddress>[1]) {

@@ -144,10 +144,15 @@ export async function idOfNamed(registry: Registry, database: string, word: stri
   return idOf(word, registry.current(database).agents)
 }
 
+/** An agent with the default of each key. */
+const plainAgent = agentSchema.parse({ id: 'plain' })
+
 /** Fills in the defaults of newer keys in a row that an earlier version stored. */
 function upgraded<Row extends AgentRow | ProtocolRow>(row: Row): Row {
   const parsed = (isProtocolRow(row) ? protocolSchema : agentSchema).safeParse(row.data)
-  return parsed.success ? { ...row, data: parsed.data } : row
+  if (parsed.success) return { ...row, data: parsed.data }
+  // What this version would not save any more still runs: where it goes wrong is for the part that uses it to say.
+  return isProtocolRow(row) ? row : { ...row, data: { ...plainAgent, ...row.data } }
 }
 
 /** The current revisions of every agent that a root reaches, and of the protocols that these speak; a run is pinned to them. */

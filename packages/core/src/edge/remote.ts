@@ -1,6 +1,6 @@
 /** The edge to an agent on another server: a tool that calls it, and the body of the call [M18]. */
 import type { AgentData, ErrorCode } from '@witan/protocol'
-import type { RemoteAgent } from '@witan/protocol/entries'
+import { cardBytes, mostCardBytes, type RemoteAgent } from '@witan/protocol/entries'
 import { linkOfRemote, remoteAgent, remoteOf, remotesOf } from '../agent/remote-agent.ts'
 import { isFinal } from '../identity/chain.ts'
 import { refusing } from '../tool/delegation.ts'
@@ -27,18 +27,24 @@ export function remoteTools(remotes: RemoteCaller | null): ToolSource {
 }
 
 interface Obstacle {
-  readonly code: Extract<ErrorCode, 'CHAIN_EXHAUSTED' | 'DEPTH_EXCEEDED' | 'TOOL_UNKNOWN'>
+  readonly code: Extract<ErrorCode, 'CHAIN_EXHAUSTED' | 'DEPTH_EXCEEDED' | 'REMOTE_CARD_INVALID' | 'TOOL_UNKNOWN'>
   readonly detail: string
 }
 
 /** Why an agent is not offered; null if it is. */
-function obstacle({ name, mentionRelay }: RemoteAgent, caller: Caller, remotes: RemoteCaller | null): Obstacle | null {
+function obstacle(edge: RemoteAgent, caller: Caller, remotes: RemoteCaller | null): Obstacle | null {
+  const { name, mentionRelay, card = '' } = edge
   const { incoming } = caller.principal
   if (remotes === null)
     return {
       code: 'TOOL_UNKNOWN',
       detail: `\`${name}\` is not available: this server has no domain, so it calls no other.`,
     }
+  // Saved by a version that took any.
+  if (card.length > mostCardBytes / 3 && cardBytes(card) > mostCardBytes) {
+    const detail = `\`${name}\` is not called: the URL of its card has ${cardBytes(card)} bytes, at most ${mostCardBytes} are taken. Save the agent with a shorter one.`
+    return { code: 'REMOTE_CARD_INVALID', detail }
+  }
   if (incoming?.chain !== undefined && isFinal(incoming.chain)) {
     const { hop, maxHops } = incoming.chain
     return {

@@ -296,7 +296,7 @@ function normal(message: string): string {
 export function refusing(
   target: EdgeTarget,
   why: string,
-  code: 'CHAIN_EXHAUSTED' | 'DEPTH_EXCEEDED' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN',
+  code: 'CHAIN_EXHAUSTED' | 'DEPTH_EXCEEDED' | 'REMOTE_CARD_INVALID' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN',
 ): ImmediateTool {
   return { ...hidden(target, `Not offered: ${why}`), invoke: () => failed(code, why) }
 }
