@@ -50,7 +50,7 @@ const pages: readonly {
     ready: 'Noted',
     open: async (page, isNarrow) => {
       if (isNarrow) await page.getByRole('button', { name: 'Run', exact: true }).click()
-      await page.getByRole('button', { name: 'Diagram' }).click()
+      await page.getByRole('tab', { name: 'Diagram' }).click()
       await page.getByTestId('diagram').waitFor()
     },
   },
@@ -59,7 +59,16 @@ const pages: readonly {
     ready: 'Noted',
     open: async (page, isNarrow) => {
       if (isNarrow) await page.getByRole('button', { name: 'Run', exact: true }).click()
-      await page.getByRole('button', { name: 'Files' }).click()
+      await page.getByRole('tab', { name: 'Files' }).click()
+    },
+  },
+  {
+    path: '/conversations/chats:pay?view=timeline',
+    ready: 'waiting',
+    open: async (page, isNarrow) => {
+      if (isNarrow) await page.getByRole('button', { name: 'Run (waiting)' }).click()
+      await page.getByRole('list', { name: 'Timeline' }).getByRole('button').last().click()
+      await page.getByTestId('detail').waitFor()
     },
   },
   { path: '/conversations/chats:none', ready: 'All conversations' },

@@ -149,7 +149,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
 
   test('[T31] drawings and pages are text, a drawing is a picture when asked for, and no script of either runs', async () => {
     const { page, complaints, close } = await opened('chats:1')
-    await page.getByRole('button', { name: 'Files (9)' }).click()
+    await page.getByRole('tab', { name: 'Files (9)' }).click()
     await inspect(page, 'artifacts')
     await choose(page, 'model.svg')
     await detail(page).getByTestId('artifact-text').getByText('window.__attacked=1; document').waitFor()
@@ -183,7 +183,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
 
   test('[T31] of a long text only the beginning is read; a file is saved under its name', async () => {
     const { page, complaints, close } = await opened('chats:1')
-    await page.getByRole('button', { name: 'Files (9)' }).click()
+    await page.getByRole('tab', { name: 'Files (9)' }).click()
     await choose(page, 'long.txt')
     await detail(page).getByText('This is the beginning; the file has 4.0 MB.').waitFor()
     const text = (await detail(page).getByTestId('artifact-text').locator('pre').textContent()) ?? ''
@@ -207,7 +207,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
 
   test('[Tb30] the lineage is drawn: which file came from which, by which agent', async () => {
     const { page, complaints, close } = await opened('chats:1')
-    await page.getByRole('button', { name: 'Files (9)' }).click()
+    await page.getByRole('tab', { name: 'Files (9)' }).click()
     const lineage = page.getByTestId('lineage')
     await lineage.getByRole('button', { name: 'model.svg' }).waitFor()
     assert.equal(await lineage.getByRole('button').count(), 9)
@@ -235,7 +235,7 @@ describe('artifacts in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), true)
     await close()
     const empty = await opened('chats:2')
-    await empty.page.getByRole('button', { name: 'Files', exact: true }).click()
+    await empty.page.getByRole('tab', { name: 'Files', exact: true }).click()
     await empty.page.getByText('No files yet.').waitFor()
     assert.deepEqual([...complaints, ...empty.complaints], [])
     await empty.close()

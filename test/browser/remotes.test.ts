@@ -143,7 +143,7 @@ describe('agents of other servers in the Studio', { skip: missing(), timeout: 30
           await page.getByRole('treeitem').last().click()
           await page.getByTestId('detail').waitFor()
           await fits(page, `${words} in the tree`, width)
-          await page.getByRole('button', { name: 'Diagram' }).click()
+          await page.getByRole('tab', { name: 'Diagram' }).click()
           await page.getByTestId('diagram').waitFor()
           await fits(page, `${words} in the diagram`, width)
           await inspect(page, `hostile-${words}-${width}`)

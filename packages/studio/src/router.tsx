@@ -1,9 +1,11 @@
 /** The pages of the Studio and their addresses. */
 import { createRootRoute, createRoute, createRouter, Link, redirect } from '@tanstack/react-router'
+import { useCallback } from 'react'
 import { EmptyNote, ProblemNote } from './components/note.tsx'
 import { Shell } from './components/shell.tsx'
 import { AgentPage, AgentsPage, FirstAgent } from './pages/agents-page.tsx'
 import { ConversationPage } from './pages/conversation-page.tsx'
+import { type ConversationPlace, placeIn } from './state/place.ts'
 import { ConversationsPage } from './pages/conversations-page.tsx'
 import { HealthPage } from './pages/health-page.tsx'
 import { WaitingPage } from './pages/waiting-page.tsx'
@@ -43,9 +45,17 @@ const conversations = createRoute({
 const conversation = createRoute({
   getParentRoute: () => root,
   path: '/conversations/$conversation',
+  validateSearch: placeIn,
   component: function ConversationRoute() {
     const id = fromSegment(conversation.useParams().conversation)
-    return <ConversationPage key={id} conversationId={id} />
+    const place = conversation.useSearch()
+    const navigate = conversation.useNavigate()
+    const onPlace = useCallback(
+      (change: Partial<ConversationPlace>) =>
+        void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false }),
+      [navigate],
+    )
+    return <ConversationPage key={id} conversationId={id} place={place} onPlace={onPlace} />
   },
 })
 

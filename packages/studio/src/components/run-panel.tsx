@@ -1,8 +1,9 @@
 /** The run beside the chat: its tree, the chosen node in full, and the button that stops it. */
 import type { Interruption } from '@witan/protocol'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { ConversationView } from '@witan/client'
 import type { Diagram } from '@witan/protocol/protocols'
+import type { PanelPart } from '../state/place.ts'
 import { rowOf, runSummary } from '../state/tree.ts'
 import { witan } from '../state/witan.ts'
 import { ArtifactPanel } from './artifact-panel.tsx'
@@ -11,8 +12,10 @@ import { CallDetail } from './call-detail.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
 import { RunDiagram } from './run-diagram.tsx'
+import { RunTimeline } from './run-timeline.tsx'
 import { RunTree } from './run-tree.tsx'
 import { StateLabel } from './state-mark.tsx'
+import { TabList } from './tab-list.tsx'
 
 interface PanelProps {
   readonly view: ConversationView
@@ -23,6 +26,8 @@ interface PanelProps {
   /** The node that is shown in full. */
   readonly selected: string | null
   readonly onSelect: (callId: string | null) => void
+  /** Shows a call in the tree of its run. */
+  readonly onCall: (runId: string, callId: string) => void
   readonly shows: PanelPart
   readonly onShow: (shows: PanelPart) => void
   /** The artifact that is shown in full. */
@@ -30,13 +35,11 @@ interface PanelProps {
   readonly onArtifact: (id: string | null) => void
 }
 
-/** The tree of the calls of a run, who said what to whom in it, or the files of the whole conversation. */
-export type PanelPart = 'tree' | 'diagram' | 'artifacts'
-
 /** Shows one run at a time. */
 export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect, ...rest }: PanelProps) {
   const [documentOf, setDocumentOf] = useState<string | null>(null)
-  const { shows, onShow, artifact, onArtifact } = rest
+  const { shows, onShow, onCall, artifact, onArtifact } = rest
+  const tabsId = useId()
   if (runId === undefined || !view.calls.has(runId)) {
     return (
       <p className="p-4 text-pretty text-muted">
@@ -46,79 +49,75 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
   }
   const row = rowOf(view, runId, selected)
   const shown = row?.call
+  const partLook = shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'
   return (
     <div className="flex h-full min-h-0 flex-col">
       <RunHead key={runId} view={view} runId={runId} onRun={onRun} />
-      <Shown shows={shows} onShow={onShow} files={view.artifacts.size} />
-      {shows === 'diagram' && diagram !== null && <RunDiagram {...diagram} />}
-      {shows === 'artifacts' && (
-        <ArtifactPanel
-          view={view}
-          selected={artifact}
-          onSelect={onArtifact}
-          onCall={({ callId }) => {
-            onRun(view.calls.get(callId)?.rootCallId ?? runId)
-            onSelect(callId)
-            onShow('tree')
-          }}
-        />
-      )}
+      <TabList
+        id={tabsId}
+        label="Run views"
+        tabs={[
+          { value: 'tree', words: 'Tree' },
+          { value: 'timeline', words: 'Timeline' },
+          { value: 'diagram', words: 'Diagram' },
+          { value: 'artifacts', words: view.artifacts.size === 0 ? 'Files' : `Files (${view.artifacts.size})` },
+        ]}
+        chosen={shows}
+        onChoose={onShow}
+      />
       <div
-        className={`flex min-h-24 flex-col ${shows === 'tree' ? '' : 'hidden'} ${shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'}`}
+        role="tabpanel"
+        id={`${tabsId}-panel`}
+        aria-labelledby={`${tabsId}-${shows}`}
+        className="flex min-h-0 flex-1 flex-col"
       >
-        <RunTree
-          key={runId}
-          view={view}
-          runId={runId}
-          selected={shown?.callId ?? null}
-          onSelect={onSelect}
-          className="min-h-0 flex-1 overflow-y-auto"
-        />
-      </div>
-      {shows === 'tree' && row !== null && shown !== undefined && (
-        <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
-          <CallDetail
-            key={shown.callId}
+        {shows === 'diagram' && diagram !== null && <RunDiagram {...diagram} />}
+        {shows === 'artifacts' && (
+          <ArtifactPanel
             view={view}
-            row={row}
-            open={open.find((one) => one.callId === shown.callId)}
-            stopping={view.cancelling.has(shown.callId)}
-            showsDocument={documentOf === shown.callId}
-            onDocument={(shows) => setDocumentOf(shows ? shown.callId : null)}
-            onClose={() => onSelect(null)}
-            onArtifact={(id) => {
-              onArtifact(id)
-              onShow('artifacts')
+            selected={artifact}
+            onSelect={onArtifact}
+            onCall={({ callId }) => {
+              onRun(view.calls.get(callId)?.rootCallId ?? runId)
+              onSelect(callId)
+              onShow('tree')
             }}
           />
+        )}
+        {shows === 'timeline' && (
+          <div className={`flex min-h-24 flex-col ${partLook}`}>
+            <RunTimeline key={runId} view={view} runId={runId} selected={shown?.callId ?? null} onSelect={onSelect} />
+          </div>
+        )}
+        <div className={`flex min-h-24 flex-col ${shows === 'tree' ? '' : 'hidden'} ${partLook}`}>
+          <RunTree
+            key={runId}
+            view={view}
+            runId={runId}
+            selected={shown?.callId ?? null}
+            onSelect={onSelect}
+            className="min-h-0 flex-1 overflow-y-auto"
+          />
         </div>
-      )}
-    </div>
-  )
-}
-
-interface ShownProps extends Pick<PanelProps, 'shows' | 'onShow'> {
-  readonly files: number
-}
-
-/** Chooses what is shown. */
-function Shown(props: ShownProps) {
-  const words = { tree: 'Tree', diagram: 'Diagram', artifacts: props.files === 0 ? 'Files' : `Files (${props.files})` }
-  const look =
-    'min-h-8 border-b-2 px-1 text-xs aria-pressed:border-accent aria-pressed:text-ink border-transparent text-muted hover:text-ink'
-  return (
-    <div className="flex shrink-0 gap-4 border-b border-line px-4">
-      {(['tree', 'diagram', 'artifacts'] as const).map((one) => (
-        <button
-          key={one}
-          type="button"
-          className={look}
-          aria-pressed={props.shows === one}
-          onClick={() => props.onShow(one)}
-        >
-          {words[one]}
-        </button>
-      ))}
+        {(shows === 'tree' || shows === 'timeline') && row !== null && shown !== undefined && (
+          <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
+            <CallDetail
+              key={shown.callId}
+              view={view}
+              row={row}
+              open={open.find((one) => one.callId === shown.callId)}
+              stopping={view.cancelling.has(shown.callId)}
+              showsDocument={documentOf === shown.callId}
+              onDocument={(shows) => setDocumentOf(shows ? shown.callId : null)}
+              onClose={() => onSelect(null)}
+              onArtifact={(id) => {
+                onArtifact(id)
+                onShow('artifacts')
+              }}
+            />
+          </div>
+        )}
+      </div>
     </div>
   )
 }

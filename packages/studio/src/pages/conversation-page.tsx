@@ -1,7 +1,7 @@
 /** One conversation: the chat, and beside it the live tree of the run. */
 import { Link } from '@tanstack/react-router'
 import type { Interruption } from '@witan/protocol'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { buttonLook } from '../components/button.tsx'
 import { AgentName, AgentSign } from '../components/agent-sign.tsx'
 import { Chat } from '../components/chat.tsx'
@@ -9,9 +9,10 @@ import { Composer } from '../components/composer.tsx'
 import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { PeoplePanel } from '../components/people-panel.tsx'
 import { RecentList } from '../components/recent-list.tsx'
-import { type PanelPart, RunPanel } from '../components/run-panel.tsx'
+import { RunPanel } from '../components/run-panel.tsx'
 import { ScrollBox } from '../components/scroll-box.tsx'
 import { TaskList } from '../components/task-list.tsx'
+import type { ConversationPlace } from '../state/place.ts'
 import { putFiles, takeFiles } from '../state/attachments.ts'
 import { draftOf, putDraft } from '../state/drafts.ts'
 import { releasePrompt, sendPrompt, useSentPrompt, wordsOf } from '../state/prompt.ts'
@@ -20,8 +21,15 @@ import type { ConversationView } from '@witan/client'
 import { runSummary } from '../state/tree.ts'
 import { useEvents } from '../state/use-events.ts'
 
-/** All state comes from the server, so a reload shows the same. */
-export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
+interface PageProps {
+  readonly conversationId: string
+  /** What is shown of it, which stands in the address. */
+  readonly place: ConversationPlace
+  readonly onPlace: (change: Partial<ConversationPlace>) => void
+}
+
+/** All state comes from the server and from the address, so a reload shows the same. */
+export function ConversationPage({ conversationId, place, onPlace }: PageProps) {
   const conversation = useConversation(conversationId)
   if (conversation.data === undefined) {
     return (
@@ -38,32 +46,40 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
     )
   }
   const { agent, lastSeq, interruptions } = conversation.data
-  return <Following id={conversationId} agent={agent} lastSeq={lastSeq} interruptions={interruptions} />
+  return (
+    <Following
+      id={conversationId}
+      agent={agent}
+      lastSeq={lastSeq}
+      interruptions={interruptions}
+      place={place}
+      onPlace={onPlace}
+    />
+  )
 }
 
-interface FollowingProps {
+interface FollowingProps extends Pick<PageProps, 'place' | 'onPlace'> {
   readonly id: string
   readonly agent: string
   readonly lastSeq: number
   readonly interruptions: readonly Interruption[]
 }
 
-function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
+function Following({ id, agent, lastSeq, interruptions, place, onPlace }: FollowingProps) {
   const [firstSeq] = useState(lastSeq)
   const [part, setPart] = useState<'chat' | 'run'>('chat')
-  const [chosenRun, setChosenRun] = useState<string | null>(null)
-  const [selected, setSelected] = useState<string | null>(null)
-  const [shows, setShows] = useState<PanelPart>('tree')
+  const { view: shows = 'tree', node: selected = null } = place
   const [artifact, setArtifact] = useState<string | null>(null)
   const { view, diagramOf, error, isGone, retry } = useEvents(id)
   const { prompt, onItsWay } = usePrompt(id, view)
-  const runId = chosenRun ?? view.runs.at(-1)
+  const runId = view.runs.includes(place.run ?? '') ? place.run : view.runs.at(-1)
   useRefreshOnChange(id, view)
+  const onSelect = useCallback((node: string | null) => onPlace({ node: node ?? undefined }), [onPlace])
   const busy = onItsWay !== null ? 'sending' : activeState(view)
   const open = [...view.open.values()].map((one) => interruptions.find((known) => known.id === one.id) ?? one)
   const people = (useParticipants(id).data ?? []).filter(({ leftAt }) => leftAt === null)
   const send = (said: Parameters<typeof sendPrompt>[1]) => {
-    setChosenRun(null)
+    onPlace({ run: undefined })
     sendPrompt({ id, agent, afterSeq: view.lastSeq }, said)
   }
   return (
@@ -88,13 +104,12 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
               open={open}
               onItsWay={onItsWay}
               onShowRun={(run) => {
-                setChosenRun(run)
-                if (shows === 'artifacts') setShows('tree')
+                onPlace({ run, ...(shows === 'artifacts' ? { view: undefined } : {}) })
                 setPart('run')
               }}
               onShowArtifact={(id) => {
                 setArtifact(id)
-                setShows('artifacts')
+                onPlace({ view: 'artifacts' })
                 setPart('run')
               }}
             />
@@ -108,9 +123,7 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
         <TaskList
           view={view}
           onShow={(task) => {
-            setChosenRun(task.rootCallId)
-            setSelected(task.callId)
-            setShows('tree')
+            onPlace({ run: task.rootCallId, node: task.callId, view: undefined })
             setPart('run')
           }}
         />
@@ -134,11 +147,12 @@ function Following({ id, agent, lastSeq, interruptions }: FollowingProps) {
           open={open}
           runId={runId}
           diagram={runId === undefined ? null : diagramOf(runId)}
-          onRun={setChosenRun}
+          onRun={(run) => onPlace({ run })}
           selected={selected}
-          onSelect={setSelected}
+          onSelect={onSelect}
+          onCall={(run, node) => onPlace({ run, node, view: undefined })}
           shows={shows}
-          onShow={setShows}
+          onShow={(part) => onPlace({ view: part === 'tree' ? undefined : part })}
           artifact={artifact}
           onArtifact={setArtifact}
         />

@@ -1,4 +1,4 @@
-/** Decisions, times and rows, as events and results tell them. */
+/** Decisions, times, the timeline and rows, as events and results tell them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createConversationFold } from '@witan/client'
@@ -7,6 +7,7 @@ import { decisionsIn, decisionsOf } from './decisions.ts'
 import { outlineOf } from './outline.ts'
 import { cellText, rowsOf } from './rows.ts'
 import { timesOf } from './spans.ts'
+import { ticksOf, timelineOf, timelineWords } from './timeline.ts'
 
 type Given = readonly [second: number, type: AnyEvent['type'], callId: string, content: object, kind?: AnyEvent['kind']]
 
@@ -227,6 +228,45 @@ test('what waits still is counted until now, and a task keeps nobody waiting', (
   )
   assert.deepEqual(timesOf(view, 'a', 31_000), { workedMs: 1000, waitedMs: 30_000 })
   assert.deepEqual(timesOf(view, 'nobody', 1), { workedMs: 0, waitedMs: 0 })
+})
+
+test('a timeline has the calls in the order of the tree, each with its periods of work and of waiting', () => {
+  const view = viewOf(
+    root,
+    [2, 'start', 'a.b', { message: 'part' }, 'agent'],
+    approval(3, 'a.b.t', {}),
+    resolved(13, 'a.b.t'),
+    starts(13, 'a.b.t', {}),
+    ends(14, 'a.b.t'),
+    [15, 'end', 'a.b', { text: 'done', finishReason: 'stop' }, 'agent'],
+  )
+  const { items, wholeMs } = timelineOf(view, 'a', 20_000)
+  assert.equal(wholeMs, 20_000 - Date.parse(view.calls.get('a')?.startedAt ?? ''))
+  assert.deepEqual(
+    items.map((item) => timelineWords(item, item.call.callId)),
+    [
+      'a, from 0.0 s, worked 10.0 s, waited 10.0 s, goes on',
+      'a.b, from 2.0 s, worked 3.0 s, waited 10.0 s',
+      'a.b.t, from 3.0 s, worked 1.0 s, waited 10.0 s',
+    ],
+  )
+  const periods = items[1]?.periods ?? []
+  assert.deepEqual(
+    periods.map(({ isWaiting }) => isWaiting),
+    [false, true, false],
+  )
+  for (const [index, { toMs }] of periods.entries()) assert.equal(periods[index + 1]?.fromMs ?? toMs, toMs)
+  assert.deepEqual(timelineOf(view, 'nobody', 1), { items: [], wholeMs: 0 })
+})
+
+test('the scale of a timeline has a few round moments', () => {
+  assert.deepEqual(ticksOf(0), [0])
+  assert.deepEqual(ticksOf(3_100), [0, 1000, 2000, 3000])
+  for (const whole of [1, 7, 950, 61_000, 9_999_999]) {
+    const ticks = ticksOf(whole)
+    assert.ok(ticks.length >= 2 && ticks.length <= 6, `${whole}: ${ticks}`)
+    assert.ok(ticks.every((tick) => tick <= whole))
+  }
 })
 
 test('rows are lists of objects; anything else is shown as it is', () => {

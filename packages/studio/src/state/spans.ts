@@ -23,6 +23,32 @@ export function timesOf(view: ConversationView, callId: string, nowMs: number): 
   return { workedMs: Math.max(0, until - from - waited), waitedMs: waited }
 }
 
+/** A part of the time of a call, in ms since 1970. */
+interface CallPeriod {
+  readonly from: number
+  readonly to: number
+  readonly isWaiting: boolean
+}
+
+/** The time of a call until now as periods of work and of waiting, in order and without gaps; none if it took no time. */
+export function periodsOf(view: ConversationView, callId: string, nowMs: number): readonly CallPeriod[] {
+  const call = view.calls.get(callId)
+  if (call === undefined) return []
+  const [from, to] = lifeOf(call, nowMs)
+  const until = Math.max(from, Number.isFinite(to) ? to : nowMs)
+  const periods: CallPeriod[] = []
+  const add = (end: number, isWaiting: boolean) => {
+    const begin = periods.at(-1)?.to ?? from
+    if (end > begin) periods.push({ from: begin, to: end, isWaiting })
+  }
+  for (const [begin, end] of waitingSpans(view, callId)) {
+    add(Math.min(begin, until), false)
+    add(Math.min(end, until), true)
+  }
+  add(until, false)
+  return periods
+}
+
 const known = new WeakMap<ConversationView, Map<string, readonly Span[]>>()
 
 /** When a call waited for people, in order and without overlaps. Worked out once for each view. */
