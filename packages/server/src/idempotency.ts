@@ -56,7 +56,7 @@ export function keyScope(headers: Headers, request: KeyedRequest): IdempotencySc
 /**
  * Acts once per scope; a repeat gets the remembered status and body with `Idempotency-Replayed: true`. A refusal is forgotten,
  * since nothing was stored; an unexpected failure is remembered, since something may have been. A stream is remembered as its outcome.
- * If a process died before its reply, a repeat follows the run that the first request started. If another request has taken the key
+ * If a process died before its reply, a repeat follows the run that the first request started, or gives the conversation that it made. If another request has taken the key
  * meanwhile, this one starts nothing, fails with `IN_PROGRESS`, and keeps the other's reply.
  */
 export async function actOnce(
@@ -75,15 +75,15 @@ export async function actOnce(
       .finish(scope, reservation, reply)
       .catch((error: unknown) => log('error', 'a reply could not be remembered', { error }))
   try {
-    const reply = await act(begun.state === 'noted' ? { noted: begun.runId } : { note: reservation })
+    const reply = await act(keyedBy(begun))
     if ('frames' in reply) {
       reply.outcome?.().then(({ status, body }) => finish({ status, body: JSON.stringify(body) }), ignore)
     } else await finish({ status: reply.status, body: reply.remembered ?? reply.text ?? '' })
     return reply
   } catch (error) {
     if (wasRefused(error)) {
-      // A run that was noted is there, whatever refused this repeat.
-      if (begun.state === 'noted') throw error
+      // What was noted is there, whatever refused this repeat.
+      if (begun.state !== 'fresh') throw error
       if (!mayStillHappen(error)) await replies.abandon(scope, reservation)
       throw error
     }
@@ -91,6 +91,12 @@ export async function actOnce(
     await finish({ status: reply.status, body: reply.text ?? '' })
     return reply
   }
+}
+
+/** What a request does: all of it, or no more than to reply with what the first one has stored. */
+function keyedBy(begun: Exclude<Awaited<ReturnType<RememberedReplies['begin']>>, { readonly state: 'done' }>): Keyed {
+  if (begun.state === 'noted') return { noted: begun.runId }
+  return begun.state === 'made' ? { made: begun.conversationId } : { note: begun.reservation }
 }
 
 /** True if the error came before anything was stored, or if the same request may be retried. */
@@ -102,8 +108,8 @@ function wasRefused(error: unknown): boolean {
 
 /**
  * True if the store was lost during the request: for a while a repeat must not do the work again. A request that started a run is
- * safe in any case. For a conversation without a prompt the key does not record whether it was stored, and without the store the key
- * cannot be deleted.
+ * or made a conversation is safe in any case. Of a message to a task the key does not record whether it was stored, and without the store the
+ * key cannot be deleted.
  */
 function mayStillHappen(error: unknown): boolean {
   return isWitanError(error) && error.details['outcome'] === 'unknown'

@@ -25,9 +25,10 @@ export interface Call<Query, Body> {
   readonly keyed: Keyed
 }
 
-/** `noted`: the run that an earlier request of this key has started; `note`: the reply that this request is to make, and at which to write down which run it starts. */
+/** `noted`: the run that an earlier request of this key has started, `made`: the conversation that it has made; `note`: the reply that this request is to make, and at which to write down which run it starts. */
 export interface Keyed {
   readonly noted?: string
+  readonly made?: string
   readonly note?: Reservation
 }
 

@@ -42,7 +42,7 @@ export async function startConversation(scope: Scope, body: unknown, noting: Not
       create: row,
       ...startingRows(row),
       entries: [],
-      ...(noting.note === undefined ? {} : { note: { ...noting.note, text: null } }),
+      ...(noting.note === undefined ? {} : { note: { ...noting.note, text: id } }),
     })
     if (!stored.ok && stored.reason !== 'exists') throw refusalError(stored.reason, id)
     if (!stored.ok) return startConversation(scope, markChecked(conversationRequestSchema, request), noting)

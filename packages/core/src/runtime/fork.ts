@@ -46,7 +46,7 @@ export async function forkConversation(
     copies.push(movedEntry(entry, from, id))
     for (const use of contentsIn(entry)) if (!files.has(use.digest)) files.set(use.digest, use)
   }
-  const held = note === undefined ? {} : { note: { ...note, text: null } }
+  const held = note === undefined ? {} : { note: { ...note, text: id } }
   const contents = files.size === 0 ? {} : { contents: [...files.values()] }
   const people = rowsAfter(original, entries)
   const participants = people.length === 0 ? {} : { participants: people }

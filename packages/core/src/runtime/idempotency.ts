@@ -29,6 +29,8 @@ export function rememberedReplies(parts: Parts, ready: () => Promise<void>): Rem
         })
       }
       if (known.status === null || known.body === null) {
+        if (known.note !== null && isConversation(known.note))
+          return { state: 'made', reservation: { key: row.key, at: known.at }, conversationId: known.note }
         if (known.note !== null && (scope.joins === true || (await rests(store, database, known.note))))
           return { state: 'noted', reservation: { key: row.key, at: known.at }, runId: known.note }
         throw new WitanError('IN_PROGRESS', `The first request with this ${scope.name} is under way.`, {
@@ -41,6 +43,11 @@ export function rememberedReplies(parts: Parts, ready: () => Promise<void>): Rem
     finish: ({ principal }, reservation, reply) => store.finishReply(principal.database, reservation, reply),
     abandon: ({ principal }, reservation) => store.finishReply(principal.database, reservation, null),
   }
+}
+
+/** True for the note of a request that made a conversation: the id of a run has no such mark. */
+function isConversation(note: string): boolean {
+  return note.includes('/')
 }
 
 /** True if a run has a result to report. While it is at work, the request that started it may be alive too. */

@@ -5,11 +5,12 @@ import type { Reservation } from '../store/reply-records.ts'
 /**
  * `fresh`: the key is reserved. Pass the reservation as the `note` of the run, then call `finish`. `done`: replay the
  * reply. `noted`: the first request died before its reply, but its run is stored and no longer at work. Follow that run,
- * then call `finish`.
+ * then call `finish`. `made`: it has made a conversation in which nothing runs. Reply with that one, then call `finish`.
  */
 type BegunReply =
   | { readonly state: 'fresh'; readonly reservation: Reservation }
   | { readonly state: 'noted'; readonly reservation: Reservation; readonly runId: string }
+  | { readonly state: 'made'; readonly reservation: Reservation; readonly conversationId: string }
   | { readonly state: 'done'; readonly status: number; readonly body: string }
 
 /** Replies remembered for 24 hours by (database, principal, method, path, key). */

@@ -51,7 +51,11 @@ export const conversationRoutes: readonly Route[] = [
       },
     },
     handle: async ({ witan, body, halt, keyed, headers }) => {
-      const { noted, ...note } = keyed
+      const { noted, made, ...note } = keyed
+      if (made !== undefined) {
+        const { id, agent } = await witan.getConversation(made)
+        return { status: 201, body: { id, agent, run: null } }
+      }
       const noting = { ...note, ...traceparentIn(headers) }
       const opened = noted === undefined ? await witan.start(body, noting) : await startedBefore(witan, noted)
       const { id, agent } = opened
@@ -110,7 +114,8 @@ export const conversationRoutes: readonly Route[] = [
     body: forkRequestSchema,
     answers: { 201: { schema: conversationSchema, description: 'The fork; the copied runs are its history.' } },
     handle: async (call) => {
-      const { noted: _, ...noting } = call.keyed
+      const { noted: _, made, ...noting } = call.keyed
+      if (made !== undefined) return { status: 201, body: await call.witan.getConversation(made) }
       return { status: 201, body: await call.witan.forkConversation(conversationId(call), call.body, noting) }
     },
   }),

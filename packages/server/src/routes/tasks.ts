@@ -44,7 +44,7 @@ export const taskRoutes: readonly Route[] = [
     body: taskMessageSchema,
     answers: { 200: { schema: taskReplySchema, description: 'The message is stored; the reply so far.' } },
     handle: async (call) => {
-      const { noted: _, ...noting } = call.keyed
+      const { noted: _, made: __, ...noting } = call.keyed
       const said = call.witan.tasks.message(param(call, 'id'), call.body, noting)
       // A server that stops has stored the message and waits no longer.
       const reply = await waitFor(said, call.halt)
