@@ -13,6 +13,7 @@ import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { interruptionCommands } from './commands/interruptions.ts'
 import { keyCommands } from './commands/keys.ts'
+import { archiveCommand } from './commands/archive.ts'
 import { movingCommands } from './commands/export-import.ts'
 import { resolveCommand } from './commands/resolve.ts'
 import { runCommand } from './commands/run.ts'
@@ -49,6 +50,7 @@ export const commands: readonly Command[] = [
   ...signingCommands,
   resolveCommand,
   ...movingCommands,
+  archiveCommand,
   doctorCommand,
 ]
 

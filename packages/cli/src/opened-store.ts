@@ -43,3 +43,12 @@ function locked(error: unknown, what: string): unknown {
   const hint = `Stop that process (a server releases its runs when it stops), ${what}, and start it again.`
   return new WitanError('STORE_LOCKED', error.message, { hint, cause: error })
 }
+
+/** The databases of the store that are meant: those that were named, or all. Throws `NOT_FOUND` where it has no such database. */
+export async function databasesOf(store: Store, wanted: readonly string[]): Promise<readonly string[]> {
+  const known = await store.listDatabases()
+  const unknown = wanted.find((name) => !known.includes(name))
+  if (unknown === undefined) return wanted.length === 0 ? known : known.filter((name) => wanted.includes(name))
+  const names = known.length === 0 ? 'It holds nothing.' : `It holds: ${known.join(', ')}.`
+  throw new WitanError('NOT_FOUND', `The store holds no database \`${unknown}\`.`, { hint: names })
+}

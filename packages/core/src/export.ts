@@ -1,6 +1,8 @@
 /** Moves a store into another one: exports everything as lines, and imports lines. The library's second entry point. */
 export type { ExportItem, Known, Standing } from './store/export.ts'
-export { exportStore, importInto, knownOf, standingOf, takenError } from './store/export.ts'
+export { exportAgents, exportStore, importInto, knownOf, standingOf, takenError } from './store/export.ts'
+export type { ConversationPlace, EndedConversation } from './store/archive.ts'
+export { endedIds, readEnded } from './store/archive.ts'
 export type { ReadExportOptions } from './conversation/read-export.ts'
 export { readExport } from './conversation/read-export.ts'
 export type { MovingLine } from './store/export-lines.ts'

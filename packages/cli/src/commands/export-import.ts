@@ -11,14 +11,13 @@ import {
   standingOf,
   takenError,
 } from '@witan/core/export'
-import { WitanError } from '@witan/protocol'
 import type { Command, Given } from '../command.ts'
 import { configOption } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes } from '../exit.ts'
 import { readConfig } from '../loading.ts'
 import { fileLines, openSink } from '../export-file.ts'
-import { refuseMemory, refuseMissing, withStore } from '../opened-store.ts'
+import { databasesOf, refuseMemory, refuseMissing, withStore } from '../opened-store.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { print } from '../terminal.ts'
@@ -98,14 +97,6 @@ function count(tally: { agents: number; conversations: number; keys: number; liv
   else if (line.kind === 'job' && line.job.endedAt === null) tally.live += 1
 }
 
-async function databasesOf(store: Store, wanted: readonly string[]): Promise<readonly string[]> {
-  const known = await store.listDatabases()
-  const unknown = wanted.find((name) => !known.includes(name))
-  if (unknown === undefined) return wanted.length === 0 ? known : known.filter((name) => wanted.includes(name))
-  const names = known.length === 0 ? 'It holds nothing.' : `It holds: ${known.join(', ')}.`
-  throw new WitanError('NOT_FOUND', `The store holds no database \`${unknown}\`.`, { hint: names })
-}
-
 interface Imported {
   stored: number
   same: number
@@ -119,8 +110,8 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   refuseMemory(config, 'import into')
   const lines = await fileLines(given.operands[0] as string, terminal, 'witan export')
   const allowed = given.texts('database')
-  const items = () => readExport(lines(), { databases: allowed.length === 0 ? null : allowed })
   return withStore(config, 'import', async (store) => {
+    const items = () => readExport(lines(), { databases: allowed.length === 0 ? null : allowed, stored: store })
     const progress = createProgress(terminal)
     const done: Imported = { stored: 0, same: 0, agents: 0, conversations: 0, keys: 0 }
     try {

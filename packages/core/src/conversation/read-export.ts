@@ -2,7 +2,7 @@
 import { type AgentData, WitanError } from '@witan/protocol'
 import { definitionsIn, type Entry } from '@witan/protocol/entries'
 import { agentSchema } from '@witan/protocol/schemas'
-import { protocolId } from '../agent/records.ts'
+import { type AgentReading, protocolId } from '../agent/records.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { storedPeople } from '../parameter/person.ts'
 import type { ExportItem } from '../store/export.ts'
@@ -17,6 +17,8 @@ import { storedOf } from './stored-values.ts'
 export interface ReadExportOptions {
   /** The databases that the file may hold; null for all that its first line names. */
   readonly databases?: readonly string[] | null
+  /** Where the revisions of agents are that a conversation names and the file does not have, as in an archive. Without it they are missing. */
+  readonly stored?: Pick<AgentReading, 'getAgentRevision'>
 }
 
 /**
@@ -25,7 +27,7 @@ export interface ReadExportOptions {
  */
 export async function* readExport(
   lines: AsyncIterable<string>,
-  { databases = null }: ReadExportOptions = {},
+  { databases = null, stored }: ReadExportOptions = {},
 ): AsyncGenerator<ExportItem> {
   const reader = new Reader(lines)
   const first = await reader.next()
@@ -34,7 +36,7 @@ export async function* readExport(
   if (stranger !== undefined) throw notAllowedError(stranger)
   const named = new Set(first.databases)
   const counts = { agents: 0, conversations: 0, keys: 0 }
-  const known = new Definitions()
+  const known = new Definitions(stored ?? null)
   // The export of one conversation is only played again: its jobs have no results.
   let isReplay = false
   for (;;) {
@@ -90,17 +92,26 @@ function refuseOddAgent({ id, revisions, current }: MovingOf<'agent'>, place: st
     throw invalid(place, 'has an agent whose revisions are not in order')
 }
 
-/** The definitions of a file. */
+/** The definitions of a file, and those that a log names and the store has. */
 class Definitions {
   readonly #data = new Map<string, unknown>()
+  readonly #stored: ReadExportOptions['stored'] | null
+
+  constructor(stored: ReadExportOptions['stored'] | null) {
+    this.#stored = stored
+  }
 
   add({ database, id, revisions }: MovingOf<'agent'>): void {
     for (const { revision, data } of revisions) this.#data.set(`${database}\n${id}\n${revision}`, data)
   }
 
-  /** Whether the file has that revision. */
-  has(database: string, id: string, revision: number): boolean {
-    return this.#data.has(`${database}\n${id}\n${revision}`)
+  /** Whether the file has that revision, or the store. */
+  async find(database: string, id: string, revision: number): Promise<boolean> {
+    const key = `${database}\n${id}\n${revision}`
+    if (this.#data.has(key)) return true
+    const row = (await this.#stored?.getAgentRevision(database, id, revision)) ?? null
+    if (row !== null) this.#data.set(key, row.data)
+    return row !== null
   }
 
   /** The agents of a database. Throws for a revision that is not there or is no agent's. */
@@ -131,7 +142,7 @@ async function refuseUnfoldable(
   const begun: Begun = { calls: new Set(), jobs: new Map(), refused: new Map() }
   for (const [index, entry] of entries.entries()) {
     if (isTurnSpent()) await nextTurn()
-    const why = unknownIn(known, database, entry) ?? misplaced(state, entry, begun)
+    const why = (await unknownIn(known, database, entry)) ?? misplaced(state, entry, begun)
     if (why !== null) throw invalid(`line ${firstLine + index}`, why)
     fold(state, entry, agents)
   }
@@ -145,11 +156,13 @@ async function refuseUnfoldable(
   if (left) throw invalid(`line ${firstLine - 1}`, `has no job of the call \`${left.root.job}\`, which is under way`)
 }
 
-/** The first revision that an entry names and the file does not have. */
-function unknownIn(known: Definitions, database: string, { type, kind, body }: Entry): string | null {
+/** The first revision that an entry names and that cannot be found. */
+async function unknownIn(known: Definitions, database: string, { type, kind, body }: Entry): Promise<string | null> {
   if (type !== 'start' || kind !== 'agent') return null
-  const missing = definitionsIn(body).find(([id, revision]) => !known.has(database, id, revision))
-  return missing === undefined ? null : `names revision ${missing[1]} of \`${missing[0]}\`, which is not in the file`
+  for (const [id, revision] of definitionsIn(body))
+    if (!(await known.find(database, id, revision)))
+      return `names revision ${revision} of \`${id}\`, which is not in the file`
+  return null
 }
 
 /** Reads lines in order and counts them. */

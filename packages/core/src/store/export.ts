@@ -10,7 +10,7 @@ import { type MovingLine, type MovingOf, movingRows, movingVersion } from './exp
 import { findKeys, type KeyRow, listKeys, putKey } from './keys.ts'
 import { opened } from './open-snapshot.ts'
 import type { Addition } from './record.ts'
-import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from './store.ts'
+import type { ConversationSnapshot, JobRow, ListedConversation, OpenSnapshot, Store } from './store.ts'
 
 /**
  * One agent with all its revisions, one API key without the key itself, or one complete conversation. The export of one conversation
@@ -34,9 +34,8 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
   const seen = new Map<string, string>()
   for (const database of databases) {
     seen.set(database, await agentsMark(store, database))
-    const current = await currentRevisions(store, database)
-    for (const id of await store.listAgentIds(database)) {
-      yield await agentLine(store, { database, id }, current)
+    for await (const line of agentLines(store, database)) {
+      yield line
       counts.agents += 1
     }
     for (const key of await keysOf(store, database)) {
@@ -55,6 +54,29 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
   for (const [database, mark] of seen) if (mark !== (await agentsMark(store, database))) throw changedError(database)
   const { keys, ...others } = counts
   yield { kind: 'end', ...others, ...(keys === 0 ? {} : { keys }) }
+}
+
+async function* agentLines(store: Store, database: string): AsyncGenerator<MovingOf<'agent'>> {
+  const current = await currentRevisions(store, database)
+  for (const id of await store.listAgentIds(database)) yield await agentLine(store, { database, id }, current)
+}
+
+/** A complete file with the agents and protocols of a database, in all their revisions, and nothing else. */
+export async function* exportAgents(store: Store, database: string): AsyncGenerator<MovingLine> {
+  yield { kind: 'witan-store', version: movingVersion, databases: [database] }
+  let agents = 0
+  for await (const line of agentLines(store, database)) {
+    yield line
+    agents += 1
+  }
+  yield { kind: 'end', agents, conversations: 0 }
+}
+
+/** A complete file with one conversation, which an import takes. Its rows are read as the lines are taken. */
+export async function* exportedAlone(database: string, snapshot: OpenSnapshot): AsyncGenerator<MovingLine> {
+  yield { kind: 'witan-store', version: movingVersion, databases: [database] }
+  yield* snapshotLines(database, snapshot)
+  yield { kind: 'end', agents: 0, conversations: 1 }
 }
 
 function changedError(database: string): WitanError {
@@ -101,19 +123,27 @@ async function keysOf(store: Store, database: string): Promise<readonly KeyRow[]
   }
 }
 
-/** Oldest first, so that an import in this order keeps the order of lists. */
-async function conversationIds(store: Store, database: string): Promise<readonly string[]> {
-  const ids: string[] = []
+/** Oldest first, so that an import in this order keeps the order of lists; only those that are wanted. */
+export async function conversationIds(
+  store: Store,
+  database: string,
+  isWanted: (row: ListedConversation) => boolean = () => true,
+): Promise<readonly string[]> {
+  const found: { readonly id: string; readonly isWanted: boolean }[] = []
   for (;;) {
-    const page = { limit: pageSize, after: ids.at(-1) ?? null, agent: null, createdBy: null }
+    const page = { limit: pageSize, after: found.at(-1)?.id ?? null, agent: null, createdBy: null }
     try {
       const rows = await store.listConversations(database, page)
-      ids.push(...rows.map(({ id }) => id))
-      if (rows.length < pageSize) return ids.reverse()
+      for (const row of rows) found.push({ id: row.id, isWanted: isWanted(row) })
+      if (rows.length === pageSize) continue
+      return found
+        .filter((one) => one.isWanted)
+        .map(({ id }) => id)
+        .reverse()
     } catch (error) {
       // The last one was deleted meanwhile: continue after the one before it.
       const isGone = isWitanError(error) && error.code === 'BODY_INVALID'
-      if (!isGone || ids.pop() === undefined) throw error
+      if (!isGone || found.pop() === undefined) throw error
     }
   }
 }

@@ -8,6 +8,7 @@ import type { ContentUse, StoredContent } from './stored-content.ts'
 import type { ReadLimit } from '../identity/rights.ts'
 import type { ConversationFilter, InterruptionReader } from './list-filters.ts'
 import type { StoreListener } from './listener.ts'
+import type { ConversationState } from './still.ts'
 import type { Addition, Records } from './record.ts'
 import type { ReadBound, RowPage } from './row-page.ts'
 import type { RunPlace, RunsOf, RunsPage } from './runs-of.ts'
@@ -270,9 +271,9 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   readOwners(database: string, conversations: readonly string[], person: string | null): Promise<readonly OwnerRow[]>
   /**
    * Deletes the conversation with its entries, jobs, interruptions, participants, its own usage, and content that no other one refers
-   * to. What it has used stays in all other sums. False if there was none.
+   * to. What it has used stays in all other sums. False if there was none, and with `as` if it is no longer so: then it stays.
    */
-  deleteConversation(database: string, id: string): Promise<boolean>
+  deleteConversation(database: string, id: string, as?: ConversationState): Promise<boolean>
   /**
    * Deletes expired conversations of any database, each atomically; one with a live job or an open interruption stays [E79].
    * Deletes at most `limit`, the longest expired first, and returns them; a store may go on behind those that it found kept. Before that they already count as missing for

@@ -1,6 +1,7 @@
 /** Conversations, entries and interruptions of the store in memory. */
 import { startOf } from '../cursor.ts'
 import { firstWords } from '../entry-text.ts'
+import { isStill } from '../still.ts'
 import { jsonLength } from '../../identity/json-length.ts'
 import { boundedRows } from '../row-page.ts'
 import type { LastRun, ListedConversation, Store } from '../store.ts'
@@ -59,10 +60,11 @@ export function logMethods(access: MemoryAccess): LogMethods {
         return [{ id, agent, createdBy, takesPart: joined !== undefined && joined.leftAt === null }]
       })
     },
-    async deleteConversation(database, id) {
+    async deleteConversation(database, id, as) {
       const kept = tablesOf(memory, database).conversations.get(id)
-      if (kept !== undefined) remove(access, kept)
-      return kept !== undefined
+      if (kept === undefined || !isStill(kept.row, as)) return false
+      remove(access, kept)
+      return true
     },
     sweepConversations: async (limit) => sweep(access, limit),
     async readEntries(database, conversation, { after, limit, bound }) {

@@ -3,6 +3,7 @@ import { pageStart } from '../cursor.ts'
 import { entryOf, entryText } from '../entry-text.ts'
 import { isCopy } from '../pieces.ts'
 import { logSql } from '../sql/log.ts'
+import { isStill } from '../still.ts'
 import type { Append, AppendResult, JobRow, Store } from '../store.ts'
 import { appendCopy } from './sqlite-append-copy.ts'
 import { storeAppend, type WriteCache } from './sqlite-append.ts'
@@ -45,11 +46,16 @@ export function logMethods(session: SqliteSession): LogMethods {
             : some(bound, logSql.listConversationsOf, ...values, createdBy, participant)
         return rows.map(listedConversation)
       }),
-    async deleteConversation(database, id) {
+    async deleteConversation(database, id, as) {
       const isGone = await session.write((connection, { usage }) => {
-        const found = connection.get(logSql.findConversation, database, id)
-        if (found !== null) removeConversation(connection, usage, found.number as number)
-        return found !== null
+        const found = connection.get(logSql.findState, database, id)
+        if (
+          found === null ||
+          !isStill({ createdAt: found.created_at as number, lastSeq: found.last_seq as number }, as)
+        )
+          return false
+        removeConversation(connection, usage, found.number as number)
+        return true
       })
       if (isGone) await clearUnlinked(session)
       return isGone

@@ -84,6 +84,8 @@ limit ?4`,
   listDatabases: `
 ${['conversations', 'agent_revisions', 'replies', ...beginningTables].map((table) => `select database from ${table}`).join(' union ')}
 order by 1`,
+  findState: `
+select c.number, c.created_at, ${lastSeq} as last_seq from conversations c where c.database = ?1 and c.id = ?2`,
   findConversation: 'select number from conversations where database = ?1 and id = ?2',
   /** Expired conversations, the longest expired first. */
   goneConversations: `

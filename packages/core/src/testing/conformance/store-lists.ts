@@ -176,6 +176,18 @@ function checkDeletion(check: Check): void {
     assert.deepEqual(idsOf(await store.listJobs(database, again.conversation)), ['j1', 't1'])
   })
 
+  check('a deletion of a conversation as it was read takes nothing that was appended since', async (store) => {
+    const job = await begin(store, { id: 'j1', in: 'chats/1' })
+    const { createdAt, lastSeq } = (await store.getConversation(database, 'chats/1')) ?? assert.fail()
+    await store.append({ ...by(job), entries: [entry('more', 'j1')] })
+    assert.equal(await store.deleteConversation(database, 'chats/1', { createdAt, lastSeq }), false)
+    assert.equal(await store.deleteConversation(database, 'chats/1', { createdAt: createdAt - 1, lastSeq: 2 }), false)
+    assert.equal(await store.deleteConversation(database, 'chats/2', { createdAt, lastSeq: 2 }), false)
+    assert.deepEqual(await conversations(store, 10), ['chats/1'])
+    assert.equal(await store.deleteConversation(database, 'chats/1', { createdAt, lastSeq: 2 }), true)
+    assert.deepEqual(await conversations(store, 10), [])
+  })
+
   check('a conversation that is made again begins anew', async (store) => {
     const job = await begin(store, { id: 'j1', in: 'chats/1' })
     await store.append({ ...by(job), entries: [entry('old', 'j1')] })

@@ -2,6 +2,7 @@
 import { pageStart } from '../../cursor.ts'
 import { entryOf } from '../../entry-text.ts'
 import { listConversations, logSql } from '../../sql/postgres/log.ts'
+import { type ConversationState, isStill } from '../../still.ts'
 import type { Store } from '../../store.ts'
 import type { GroupCommit } from './group.ts'
 import type { Notifications } from './notify.ts'
@@ -37,8 +38,8 @@ export function logMethods({ session, group, notifications }: LogParts): LogMeth
       return rows[0] === undefined ? null : conversationRow(rows[0])
     },
     listConversations: (database, page) => list(session, database, page),
-    async deleteConversation(database, id) {
-      const isGone = await remove(session, database, id)
+    async deleteConversation(database, id, as) {
+      const isGone = await remove(session, { database, id }, as)
       if (isGone) notifications.gone({ database, conversation: id })
       return isGone
     },
@@ -66,19 +67,21 @@ async function list(session: PostgresSession, database: string, page: Parameters
   return rows.map(listedConversation)
 }
 
-/** Reads first, so that a delete whose reply was lost still returns true. */
-async function remove(session: PostgresSession, database: string, id: string): Promise<boolean> {
+/** Reads first, so that a delete whose reply was lost still returns true, also if its id is used again. */
+async function remove(session: PostgresSession, { database, id }: Gone, as?: ConversationState): Promise<boolean> {
   let wasThere = false
   const at = stored(database)
   return session.transaction(
     at,
     async ({ send, commit }) => {
-      const [found = []] = await send([[logSql.lockConversation, at, stored(id)]])
-      if (found.length === 0) {
+      const [[found] = []] = await send([[logSql.lockConversation, at, stored(id)]])
+      const now = found && { createdAt: found.created_at as number, lastSeq: found.last_seq as number }
+      if (now === undefined || (as !== undefined && now.createdAt !== as.createdAt)) {
         // Another deletion may have been told that it is unknown whether it is stored.
         if (!wasThere) await commit(confirmation(at, session.clock.now()))
         return wasThere
       }
+      if (!isStill(now, as)) return false
       wasThere = true
       await commit(deletesOf(database, [id]))
       return true

@@ -19,7 +19,8 @@ where e.database = $1 and e.conversation = $2 and e.seq > $3 order by e.seq limi
   lastSeqs: `
 select n.place, c.last_seq from unnest($1::text[], $2::text[]) with ordinality as n (database, id, place)
 join {s}.conversations c on c.database = n.database and c.id = n.id`,
-  lockConversation: 'select id from {s}.conversations where database = $1 and id = $2 for update',
+  lockConversation: `
+select created_at, last_seq from {s}.conversations where database = $1 and id = $2 for update`,
   /** The expired ones of `$2`, locked in lock order. */
   lockOver: `
 select c.id from {s}.conversations c where c.database = $1 and c.id = any($2) order by c.id for update`,
