@@ -115,6 +115,8 @@ const modelEnd = object({
   admitted: count.optional(),
   kept: object({ by: text, parts: json }).optional(),
   reasoning: text.optional(),
+  readUpTo: count.optional(),
+  digest: text.optional(),
 })
 
 const message = object({
@@ -181,6 +183,9 @@ const rows = {
     spent: flag,
     purpose: modelPurpose.optional(),
     behind: count.optional(),
+    startedAt: z.number().optional(),
+    offered: z.literal(false).optional(),
+    digest: text.optional(),
   }),
   action_required: required('action'),
   question_required: required('question'),

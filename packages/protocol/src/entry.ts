@@ -257,6 +257,13 @@ export interface ModelEndBody {
   readonly kept?: KeptParts
   /** What the model reasoned, without hidden values; absent unless its agent shows it. Only documents in full detail hold it. */
   readonly reasoning?: string
+  /** The seq of the last message of a person that its request had read; absent for none. */
+  readonly readUpTo?: number
+  /**
+   * Short digests of the system message, the tools and the settings of its request, in this order and with dots between: who computes that
+   * request from the log sees whether code or limits have changed since. No reader gets it. Absent for a `summary` and a `progress`.
+   */
+  readonly digest?: string
 }
 /** A model call ended without a reply. The entry stands before what follows from it, and no terse reader gets it. */
 export interface ModelErrorBody {
@@ -271,6 +278,12 @@ export interface ModelErrorBody {
   readonly purpose?: 'summary' | 'progress' | 'output'
   /** See the end of a model. */
   readonly behind?: number
+  /** When the request was made; absent if it was not, or if an earlier process made it. */
+  readonly startedAt?: number
+  /** Set if the request was for a last answer, with its tools switched off. */
+  readonly offered?: false
+  /** See the end of a model. */
+  readonly digest?: string
 }
 /**
  * A document became too long. Its reader sees `text` instead of everything up to `upToSeq`; an empty `text` adds nothing.

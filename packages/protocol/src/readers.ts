@@ -2,7 +2,15 @@
 import { verdictOf } from './condition.ts'
 import { artifactOf, type ShownPlace } from './artifact.ts'
 import { callerOf, type OutsideCaller } from './caller.ts'
-import type { AgentStartBody, EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
+import type {
+  AgentStartBody,
+  EntryContent,
+  ExchangeEnds,
+  MessageBody,
+  ModelEndBody,
+  ResolvedBody,
+  ToolStartBody,
+} from './entry.ts'
 import type { EntryKind, EntryType } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
 
@@ -92,6 +100,20 @@ function shownCaller(body: AgentStartBody): { readonly caller?: OutsideCaller } 
   return caller === null ? {} : { caller }
 }
 
+/** What the last moment of a time is, in ms. */
+const lastTime = 8_640_000_000_000_000
+
+/** When and for what a model was asked. */
+function shownRequest({ startedAt, purpose }: ModelEndBody): {
+  readonly startedAt: string | null
+  readonly purpose: 'answer' | 'output' | 'summary' | 'progress'
+} {
+  return {
+    startedAt: Math.abs(startedAt) <= lastTime ? new Date(startedAt).toISOString() : null,
+    purpose: purpose ?? 'answer',
+  }
+}
+
 /** The table. */
 export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
@@ -115,7 +137,12 @@ export const readers = {
     terse: false,
   },
   'error tool': { event: ['code', 'detail'], also: ['bound'], terse: false },
-  'end model': { event: ['model', 'usage', 'finishReason'], span: ['text', 'toolCalls'], terse: false },
+  'end model': {
+    event: ['model', 'usage', 'finishReason', 'attempt', 'readUpTo'],
+    derived: shownRequest,
+    span: ['text', 'toolCalls'],
+    terse: false,
+  },
   'error model': { event: ['code', 'detail', 'model', 'spent'], terse: 'never' },
   action_required: asked('name', 'arguments'),
   question_required: asked('questions'),

@@ -142,6 +142,7 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     handOvers: nobody,
     callStarts: [],
     remoteNote: undefined,
+    readUpTo: 0,
     tokens: null,
   }
   state.documents.set(key, document)

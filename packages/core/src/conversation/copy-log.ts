@@ -1,5 +1,5 @@
 /** Where a log may be cut: a fork copies it up to there into another conversation [Rb55], and the views of a run end there. */
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, Writable } from '@witan/protocol/entries'
 import { makeEntry } from './entry.ts'
 
 /** The entries that a fork copies, and the last seq among them at which no call is open. */
@@ -49,7 +49,12 @@ function endsJob(entry: Entry, open: Set<string>): boolean {
 /** The same entry for a conversation of another id. It is stored again there and belongs to no job of it. */
 export function movedEntry(entry: Entry, from: string, to: string): Entry {
   const move = (document: string) => to + document.slice(from.length)
-  const moved = makeEntry(entry, { ...entry, place: { ...entry.place, document: move(entry.place.document) } })
+  const moved: Writable<Entry> = makeEntry(entry, {
+    ...entry,
+    place: { ...entry.place, document: move(entry.place.document) },
+  })
+  // Copied entries keep their seqs, so what their processes had read of others by then stays true.
+  if (entry.view !== undefined) moved.view = entry.view
   if (moved.type !== 'summary') return moved
   return { ...moved, body: { ...moved.body, document: move(moved.body.document) } }
 }

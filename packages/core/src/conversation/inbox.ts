@@ -13,7 +13,14 @@ import { asksPeople } from '../parameter/known-people.ts'
 import { documentAt } from './address.ts'
 import { allowHandOvers } from './fold-hand-over.ts'
 import { contentOf, type Reply, type Said, type Words } from './said.ts'
-import { type AgentCall, askerOf, type ConversationState, type LiveJob, type WaitingMessage } from './state.ts'
+import {
+  type AgentCall,
+  askerOf,
+  type ConversationState,
+  type LiveJob,
+  positionOf,
+  type WaitingMessage,
+} from './state.ts'
 import type { EndedTask } from './task-state.ts'
 
 /**
@@ -23,7 +30,7 @@ import type { EndedTask } from './task-state.ts'
 export function foldMessage(
   state: ConversationState,
   run: LiveJob | null,
-  { place, body }: Entry & { body: MessageBody },
+  { seq, place, body }: Entry & { body: MessageBody },
 ): void {
   const { author, artificialActions, id, tasks, files, text, forModel = text } = body
   if (id !== undefined) run?.messageIds.set(id, true)
@@ -43,6 +50,7 @@ export function foldMessage(
   if (artificialActions !== undefined) waiting.calls = artificialActions
   if (files !== undefined) waiting.files = files
   if (id !== undefined) waiting.id = id
+  if (body.authorKind === 'user' || authorKindOf(author) === 'user') waiting.seq = seq
   if (place.parentCall === null) noteSpeaker(state, body, waiting)
   if (tasks !== undefined) waiting.reports = removeUnreported(state, tasks)
   document.inbox.push(waiting)
@@ -143,10 +151,23 @@ export function replyOf(
   return kept === undefined ? reply : { ...reply, kept: { parts: kept, unseen } }
 }
 
+/**
+ * The seq of the last message of a person that the model of `call` reads now; 0 for none. A step reads what its workflow works on, which is
+ * what was said to that.
+ */
+export function readUpTo(call: AgentCall): number {
+  const { inbox, readUpTo: before } = call.document
+  const unread = inbox.findLast(({ seq }) => seq !== undefined)?.seq
+  const { step, parent } = positionOf(call)
+  return unread ?? (before > 0 || step === null || parent === null ? before : readUpTo(parent))
+}
+
 /** Moves the first `count` messages from the inbox to the document, because a model has read them. */
 export function readInbox(call: AgentCall, count: number): void {
-  const { said, inbox } = call.document
+  const { document } = call
+  const { said, inbox } = document
   for (const waiting of inbox.splice(0, count)) {
+    if (waiting.seq !== undefined) document.readUpTo = waiting.seq
     said.push(...readWords(waiting, call, said.at(-1)))
     if (waiting.author !== 'witan' || waiting.reports !== undefined) allowHandOvers(call)
   }

@@ -23,6 +23,8 @@ export interface Words {
   readonly people?: People
   /** Set for words that name their speaker, one of several people: the agent that they are addressed to [C6]. */
   readonly namedTo?: string
+  /** Set for the words of a person: the seq of the message. */
+  readonly seq?: number
   /** Files that came with them. The text mentions each, for readers that do not get them [Rb53]. */
   readonly files?: readonly FileReference[]
 }

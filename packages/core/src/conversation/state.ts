@@ -244,7 +244,7 @@ export function answeredCall(call: AgentCall): AgentCall {
 
 /** A message that no model has read yet. */
 export interface WaitingMessage
-  extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people'> {
+  extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people' | 'seq'> {
   /** Set if it names its speaker, one of several people. */
   readonly isNamed?: true
   /** The text without what a model's server said, if that differs: what a start entry may hold of it. */
@@ -285,6 +285,8 @@ export interface DocumentState {
   readonly callStarts: CallStart[]
   /** The last note of the calls of an agent on another server; undefined for none. */
   remoteNote: unknown
+  /** The seq of the last message of a person that was read here; 0 for none. */
+  readUpTo: number
   /** Input and output tokens of the document's last model call; null if unknown, or if the document was cut since. */
   tokens: number | null
 }

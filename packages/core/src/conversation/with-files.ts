@@ -35,9 +35,30 @@ async function* streamed(
   { request, load }: Loading,
   options: ModelCallOptions,
 ): AsyncGenerator<ModelPart> {
-  const { messages } = request
+  const { messages: loaded } = await withContents(request.messages, model, load)
+  options.signal.throwIfAborted()
+  try {
+    yield* model.stream({ ...request, messages: loaded }, options)
+  } catch (error) {
+    throw aboutFiles(error)
+  }
+}
+
+/** Messages with the content of their files, and which files came with each, by its index. */
+interface Loaded {
+  readonly messages: readonly ModelMessage[]
+  readonly files: ReadonlyMap<number, readonly FileReference[]>
+}
+
+/** The messages as this model gets them. Throws the trouble `media` where it takes none of a kind that the last one brings. */
+export async function withContents(
+  messages: readonly ModelMessage[],
+  model: Taking,
+  load: LoadContent,
+): Promise<Loaded> {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const loaded = [...messages]
+  const read = new Map<number, readonly FileReference[]>()
   let left: number = fileLimits.requestBytes
   for (let at = last; at >= 0; at -= 1) {
     const message = messages[at]
@@ -48,20 +69,18 @@ async function* streamed(
       return left >= 0
     })
     loaded[at] = await withContent(message, fitting, load)
+    read.set(at, fitting)
   }
-  options.signal.throwIfAborted()
-  try {
-    yield* model.stream({ ...request, messages: loaded }, options)
-  } catch (error) {
-    throw aboutFiles(error)
-  }
+  return { messages: loaded, files: read }
 }
 
-function taken(model: Model, files: readonly FileReference[]): readonly FileReference[] {
+type Taking = Pick<Model, 'takes'>
+
+function taken(model: Taking, files: readonly FileReference[]): readonly FileReference[] {
   return files.filter(({ mediaType }) => takesType(model, mediaType))
 }
 
-function refuseForeign(model: Model, files: readonly FileReference[]): readonly FileReference[] {
+function refuseForeign(model: Taking, files: readonly FileReference[]): readonly FileReference[] {
   const foreign = files.find(({ mediaType }) => !takesType(model, mediaType))
   if (foreign === undefined) return files
   const detail = `it does not take files of type \`${foreign.mediaType}\`. ${takenText(model)}`

@@ -40,6 +40,11 @@ export interface OpenModelCall extends CallState {
   readonly modelId: string
   /** What was folded when the request was made. Null if a tool made it, at a moment of its own. */
   readonly folded: number | null
+  /** When the request was made. Absent if a tool makes it. */
+  readonly startedAt?: number
+  /** Set for an agent's own: whether its tools are on, and the digest of the request. */
+  readonly offered?: boolean
+  readonly digest?: string
   /** Whether it reserves an iteration of the tree [R17]. */
   readonly usesIteration: boolean
   /** How many of the tree's model calls a tool reserves with it. 0 for an agent's own: that one counts from the moment in which it was begun. */

@@ -79,12 +79,16 @@ export function recordLostModelCalls(job: Job): void {
   }
 }
 
+/** What is known of a model call without a reply. */
+type LostCall = Pick<OpenModelCall, 'call' | 'purpose' | 'modelId' | 'folded' | 'startedAt' | 'offered' | 'digest'>
+
 /** Records a model call without a reply. `spent` is false if it was not made. */
 export function recordNoReply(
   job: Job,
-  { call, purpose, modelId, folded }: Pick<OpenModelCall, 'call' | 'purpose' | 'modelId' | 'folded'>,
+  modelCall: LostCall,
   { code, detail, spent }: NoReply & { readonly spent: boolean },
 ): void {
+  const { call, purpose, modelId, folded, startedAt, offered, digest } = modelCall
   const text = errorText(detail)
   const behind = folded === null ? 0 : job.log.state.folded - folded
   const body: Writable<ModelErrorBody> = {
@@ -95,6 +99,9 @@ export function recordNoReply(
   }
   if (purpose !== null) body.purpose = purpose
   if (behind > 0) body.behind = behind
+  if (startedAt !== undefined) body.startedAt = startedAt
+  if (offered === false) body.offered = false
+  if (digest !== undefined) body.digest = digest
   record(job, call.place, { type: 'error', kind: 'model', body })
 }
 

@@ -121,6 +121,7 @@ export function takeEntry(followed: FollowedLog, entry: Entry): void {
   const stored: Writable<Entry> = entry
   stored.seq = seq
   if (expected?.view !== undefined) stored.view = expected.view
+  if (expected !== null) takeUndecided(stored, expected)
   followed.came.push(entry)
   if (entry.epoch > 0) followed.numbers.set(entry.job, entry.appendNo)
 }
@@ -128,13 +129,31 @@ export function takeEntry(followed: FollowedLog, entry: Entry): void {
 /** Where an entry first differs from the expected one; null if it does not. */
 function differenceOf(expected: Entry | null, came: Entry): string | null {
   if (expected === came) return null // what came from outside is taken as it is
-  return expected === null ? '' : firstDifference(comparable(expected), comparable(came))
+  if (expected === null) return ''
+  const taken = { ...came }
+  takeUndecided(taken, expected)
+  return firstDifference(comparable(expected), comparable(taken))
 }
 
 /** Ends the replay: the engine records nothing where an entry is expected. */
 export function stopFollowing(followed: FollowedLog): void {
   const expected = nextIn(followed)
   followed.difference ??= { seq: followed.came.length + 1, expected, came: null, path: '' }
+}
+
+/** Of a model call: what depends on the code that made the request and on when it was made, and what earlier versions did not record. */
+const undecided = { end: ['digest', 'readUpTo'], error: ['digest', 'startedAt', 'offered'] } as const
+
+/** An entry of a model has of these fields what the log has. */
+function takeUndecided(came: Writable<Entry>, { kind, body }: Entry): void {
+  if (came.kind !== 'model' || kind !== 'model' || came.body === body) return
+  const then = body as unknown as Readonly<Record<string, unknown>>
+  const taken: Record<string, unknown> = { ...came.body }
+  for (const field of undecided[came.type]) {
+    if (then[field] === undefined) delete taken[field]
+    else taken[field] = then[field]
+  }
+  came.body = taken as unknown as typeof came.body
 }
 
 /** What is compared of an entry: everything but times, the seq, what its process had read of others, and the words of notices and errors. */

@@ -51,11 +51,13 @@ interface OutputCall {
   readonly startedAt: number
   readonly attempt: number
   readonly folded: number
+  readonly readUpTo: number
+  readonly digest: string
 }
 
 /** Records the reply. Its first call of `set_output` counts, and nothing else in it does anything. */
 export function recordOutputReply(
-  { call, model, startedAt, attempt, folded }: OutputCall,
+  { call, model, startedAt, attempt, folded, readUpTo, digest }: OutputCall,
   job: Job,
   reply: ModelReply,
 ): void {
@@ -79,6 +81,8 @@ export function recordOutputReply(
       toolless: true,
       accepted: detail === null,
       purpose: 'output',
+      digest,
+      ...(readUpTo > 0 ? { readUpTo } : {}),
       ...(behind > 0 ? { behind } : {}),
     },
   })

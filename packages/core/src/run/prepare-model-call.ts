@@ -3,6 +3,7 @@ import { type Problem, problem, type UsageCounters } from '@witan/protocol'
 import { type Allowance, type Circumstances, allowModelCall } from '../budget/budget.ts'
 import { type AgentCall, isAnswered } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
+import { readUpTo } from '../conversation/inbox.ts'
 import { hasFiles, type LoadContent, withFiles } from '../conversation/with-files.ts'
 import { faultPoint } from '../identity/fault-point.ts'
 import { withFallbacks } from '../model/fallback.ts'
@@ -14,13 +15,14 @@ import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
 import { modelRequest } from './model-request.ts'
+import { requestDigest } from './request-digest.ts'
 import { failCall } from './settle.ts'
 
 /** Attempt numbers per epoch: a later owner's attempts are always higher, even if some earlier ones were not stored. */
 const attemptsPerEpoch = 4096
 
 /** The number of the first attempt of a call in this epoch. */
-export function firstAttempt({ identity }: Pick<Job, 'identity'>): number {
+export function firstAttempt({ identity }: { readonly identity: Pick<Job['identity'], 'epoch'> }): number {
   return (identity.epoch - 1) * attemptsPerEpoch + 1
 }
 
@@ -40,6 +42,10 @@ export interface PreparedModelCall extends OpenModelCall {
   readonly attempt: number
   readonly startedAt: number
   readonly folded: number
+  /** The seq of the last message of a person that it reads; 0 for none. */
+  readonly readUpTo: number
+  /** See the end of a model. */
+  readonly digest: string
 }
 
 const nobody: readonly string[] = []
@@ -89,6 +95,8 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     attempt: firstAttempt(job) + call.iterations,
     startedAt,
     folded: job.log.state.folded,
+    readUpTo: readUpTo(call),
+    digest: requestDigest(call.agent, request),
     reserved: 0,
     purpose: about.purpose,
     modelId: model.id,

@@ -46,6 +46,7 @@ export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: 
     // If its calls do not run, the reply counts as one without tools.
     offered: offered && !(areToolsOff && calls),
     accepted: invalid === null,
+    digest: modelCall.digest,
   }
   // Set one by one: every reply is kept, and an object that spreads what few replies have takes room for all of it.
   if (isToolless) body.toolless = true
@@ -55,6 +56,7 @@ export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: 
   if (isExcess) body.admitted = most
   if (kept !== null) body.kept = kept
   if (reasoning !== undefined) body.reasoning = reasoning
+  if (modelCall.readUpTo > 0) body.readUpTo = modelCall.readUpTo
   record(job, call.place, { type: 'end', kind: 'model', body })
   if (calls && (!offered || areToolsOff)) refuseLate(call, job, { reply, offered })
   if (!asks && cut === null) noteMissingCall(modelCall, job, reply.text)

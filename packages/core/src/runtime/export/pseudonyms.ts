@@ -153,6 +153,8 @@ const structural: ReadonlySet<string> = new Set([
 function* cleanBody({ type, kind, body }: Entry, all: Replacements): Pausable<unknown> {
   const made: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body)) {
+    // It is made of texts that models read, and some of them may hold a value that was hidden later.
+    if (name === 'digest' && kind === 'model') continue
     if (structural.has(name)) made[name] = value
     else if (name === 'parameters' && kind === 'agent') made[name] = yield* cleanFields(value, all)
     else if (name === 'toolCalls' || name === 'initial' || name === 'artificialActions')

@@ -1,0 +1,62 @@
+/** What a request holds beside its history, as three short digests: who computes the request from the log sees whether code or limits have changed. */
+import { hash } from 'node:crypto'
+import type { AgentData } from '@witan/protocol'
+import type { ModelRequest, ModelTool } from '../model/model.ts'
+
+/** The parts that have a digest, in their order. */
+const parts = ['system', 'tools', 'settings'] as const
+type DigestedPart = (typeof parts)[number]
+
+/** What was made for an agent last: each of its calls makes the same again. */
+interface Known {
+  system: { readonly text: string; readonly digest: string }
+  tools: { readonly list: readonly ModelTool[]; readonly digest: string }
+  readonly settings: Map<string, string>
+}
+
+const known = new WeakMap<AgentData, Known>()
+
+/** The digests of a request, in order and with dots between. */
+export function requestDigest(agent: AgentData, request: ModelRequest): string {
+  const before = known.get(agent)
+  const of = before ?? { system: nothing, tools: noTools, settings: new Map<string, string>() }
+  if (before === undefined) known.set(agent, of)
+  const system = request.messages[0]?.content ?? ''
+  if (of.system.text !== system) of.system = { text: system, digest: digestOf(system) }
+  if (!isSame(of.tools.list, request.tools)) of.tools = { list: request.tools, digest: digestOf(listed(request.tools)) }
+  return `${of.system.digest}.${of.tools.digest}.${digestOfSettings(of.settings, request)}`
+}
+
+/** Which parts differ between two digests of requests. */
+export function changedParts(one: string, other: string): readonly DigestedPart[] {
+  const then = one.split('.')
+  const now = other.split('.')
+  return parts.filter((_, at) => then[at] !== now[at])
+}
+
+/** 48 bits: they tell two definitions apart, and are no secret. */
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 8)
+}
+
+const nothing = { text: '', digest: digestOf('') }
+const noTools = { list: [], digest: digestOf('[]') }
+
+function isSame(list: readonly ModelTool[], other: readonly ModelTool[]): boolean {
+  return list === other || (list.length === other.length && list.every((tool, at) => tool === other[at]))
+}
+
+function listed(tools: readonly ModelTool[]): string {
+  return JSON.stringify(tools.map(({ name, description, parameters }) => [name, description, parameters]))
+}
+
+/** What is not in the key is the agent's own, and so always the same for it. */
+function digestOfSettings(made: Map<string, string>, request: ModelRequest): string {
+  const { toolChoice, temperature, reasoningEffort, maxOutputTokens = null, output } = request
+  const key = `${toolChoice} ${temperature} ${output !== null}`
+  const before = made.get(key)
+  if (before !== undefined) return before
+  const digest = digestOf(JSON.stringify([toolChoice, temperature, reasoningEffort, maxOutputTokens, output]))
+  made.set(key, digest)
+  return digest
+}
