@@ -16,6 +16,7 @@ import type {
 import type { Exchange } from '@witan/protocol/protocols'
 import type { InterruptionAnswer } from '@witan/protocol/schemas'
 import { eachItem, type Page, type PageQuery } from './page.ts'
+import { type ModelCalls, modelCallCalls } from './model-calls.ts'
 import { type Participants, participantCalls } from './participants.ts'
 import { conversationSegment, keyHeader, segment, type Transport } from './transport.ts'
 
@@ -63,6 +64,8 @@ export interface Conversations {
   export(id: string, options?: { readonly signal?: AbortSignal }): Promise<Response>
   /** Who takes part. */
   readonly participants: Participants
+  /** What its models were asked. */
+  readonly modelCalls: ModelCalls
   /** One page of stored events, without waiting for new ones. */
   events(id: string, query?: EventQuery & { readonly limit?: number }): Promise<EventPage>
 }
@@ -145,6 +148,7 @@ export function conversationCalls(transport: Transport): Conversations {
       transport.json('POST', '/api/v1/conversations', { body: request, signal, headers: keyHeader(idempotencyKey) }),
     export: (id, { signal } = {}) => transport.open('GET', `${at(id)}/export`, { ...any, signal }),
     participants: participantCalls(transport),
+    modelCalls: modelCallCalls(transport),
     events: (id, query = {}) => transport.json('GET', `${at(id)}/events`, { query: { ...query } }),
   }
 }

@@ -127,7 +127,8 @@ export type ProviderOptions = z.infer<typeof providerOptionsSchema>
 export const maxOutputTokensSchema = z.number().int().min(1).max(10_000_000)
 
 /** How much a model may reason before it answers, if it has such a setting [F08]. */
-const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
+/** How much a model is to think, from nothing on. */
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high'] as const
 export type ReasoningEffort = (typeof reasoningEfforts)[number]
 
 const principalName = z

@@ -86,8 +86,10 @@ export {
   taskStatuses,
 } from './task.ts'
 
-// events and usage
+// events, model calls and usage
 export { eventPageSchema, eventSchema } from './event.ts'
+export type { EntryReaders, ModelCall, ModelCallLine } from './model-call.ts'
+export { entryReadersSchema, modelCallLineSchema, modelCallSchema } from './model-call.ts'
 export { usageCountersSchema, usageSchema } from './usage.ts'
 export type { UsageDimension, UsageItem } from './usage.ts'
 export { usageDimensions, usageItemSchema } from './usage.ts'

@@ -7,6 +7,7 @@ import { type OpenApiDocument, openApiDocument } from './openapi.ts'
 import { defineRoute, type Route } from './route.ts'
 import { agentRoutes } from './routes/agents.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
+import { modelCallRoutes } from './routes/model-calls.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { eventRoutes } from './routes/events.ts'
@@ -31,6 +32,7 @@ export const apiRoutes: readonly Route[] = [
   ...exportRoutes,
   ...participantRoutes,
   ...artifactRoutes,
+  ...modelCallRoutes,
   ...runRoutes,
   ...eventRoutes,
   ...interruptionRoutes,

@@ -6,6 +6,7 @@ export interface Ids {
   readonly run: string
   readonly task: string
   readonly artifact: string
+  readonly modelCall: string
   readonly digest: string
   readonly action: string
   readonly message: string
@@ -148,6 +149,12 @@ export const rows: readonly Row[] = [
     isDone: true,
   }),
   get('/api/v1/conversations/{id}/artifacts', `${conversation}/artifacts`),
+  get('/api/v1/conversations/{id}/model-calls', `${conversation}/model-calls`, definitions),
+  row(definitions, [
+    'GET /api/v1/conversations/{id}/model-calls/{callNumber}',
+    `${conversation}/model-calls/{modelCall}`,
+  ]),
+  row(definitions, ['GET /api/v1/conversations/{id}/readers', `${conversation}/readers?seq=1`]),
   get('/api/v1/artifacts/{id}', '/api/v1/artifacts/{artifact}'),
   row(reads, ['GET /api/v1/artifacts/{id}/content', '/api/v1/artifacts/{artifact}/content']),
   get('/api/v1/conversations/{id}/events', `${conversation}/events?verbose=true`),

@@ -11,7 +11,14 @@ import type { Caller, Ids } from './reach-table.ts'
 
 /** Ids of nothing. */
 export const missing: Ids = {
-  ...{ conversation: 'chats:9', run: 'c_nothing', task: 'c_nothing', artifact: 'a_nothing', digest: 'sha256:nothing' },
+  ...{
+    conversation: 'chats:9',
+    run: 'c_nothing',
+    task: 'c_nothing',
+    artifact: 'a_nothing',
+    modelCall: '9999',
+    digest: 'sha256:nothing',
+  },
   ...{ action: 'i_nothing', message: 'i_nothing', question: 'i_nothing' },
   ...{ agent: 'nothing', protocol: 'nothing', key: 'nothing' },
 }
@@ -139,6 +146,7 @@ async function play(runtime: Runtime): Promise<Omit<Ids, 'key'>> {
   await runtime.removeParticipant('chats/1', 'carl')
   const { tasks, runs, interruptions } = await runtime.getConversation('chats/1')
   const [artifact] = (await runtime.artifacts.list('chats/1')).items
+  const [modelCall] = (await runtime.modelCalls.list('chats/1')).items
   const one = (path: string) => interruptions.find((open) => open.path === path)?.id ?? ''
   return {
     ...{
@@ -146,6 +154,7 @@ async function play(runtime: Runtime): Promise<Omit<Ids, 'key'>> {
       run: runs[0]?.runId ?? '',
       task: tasks[0]?.taskId ?? '',
       artifact: artifact?.id ?? '',
+      modelCall: modelCall?.id ?? '',
     },
     digest: `sha256:${createHash('sha256').update(file).digest('hex')}`,
     ...{ action: one('Ask'), message: one('ask_user'), question: one('ask_question') },

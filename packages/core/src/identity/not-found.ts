@@ -10,6 +10,8 @@ const hints = {
   file: 'A document shows the files of its messages, with their digests.',
   interruption: 'GET /api/v1/interruptions lists the open ones.',
   key: 'GET /api/v1/keys lists the keys.',
+  entry: 'GET the conversation for its last seq.',
+  'model call': 'GET /api/v1/conversations/{id}/model-calls lists them.',
   participant: 'GET the participants of the conversation for those who take part.',
   protocol: 'GET /api/v1/protocols lists the protocols.',
   run: 'GET the conversation for its runs.',

@@ -53,6 +53,7 @@ import type {
   EventFilter,
   EventPageOptions,
   FileContent,
+  ModelCallReader,
   UsageQuery,
 } from './reading-contract.ts'
 import type { Reservation } from '../store/reply-records.ts'
@@ -271,6 +272,7 @@ export interface Witan {
   /** The content of a file that a message of the conversation has. Throws `NOT_FOUND`. */
   readFile(conversationId: string, digest: string): Promise<FileContent>
   readonly artifacts: ArtifactReader
+  readonly modelCalls: ModelCallReader
   /**
    * The export of a conversation, line by line, without line feeds: its log, the definitions in the revisions of its runs, and the
    * content of its files. Hidden values are replaced by pseudonyms. Enough for `replay` of `@witan/core/export`. Throws `NOT_FOUND`, also

@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import { type PageBound, pageBound } from '../identity/page-bound.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
-import { startOf } from '../store/cursor.ts'
+import { pageStart, startOf } from '../store/cursor.ts'
 import { type ReadBound, readCharacters } from '../store/row-page.ts'
 
 /** One page of a list; `nextCursor` is null on the last one. */
@@ -46,6 +46,23 @@ export async function pageOf<Row, Item>(
   for (let index = start; index < rows.length; index += 1) {
     if (!(await page.add(rows[index] as Row))) break
   }
+  return page.end()
+}
+
+/** One page of rows that are made one after the other, as far as the page needs them. Throws `BODY_INVALID` as `startOf` does. */
+export async function pageOfStream<Row, Item>(
+  rows: AsyncIterable<Row>,
+  options: PageOptions,
+  to: RowForm<Row, Item>,
+): Promise<Page<Item>> {
+  const page = openPage(options, to)
+  let after = options.cursor ?? null
+  for await (const row of rows) {
+    if (after !== null) {
+      if (to.id(row) === after) after = null
+    } else if (!(await page.add(row))) break
+  }
+  if (after !== null) pageStart(null)
   return page.end()
 }
 

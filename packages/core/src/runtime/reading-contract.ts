@@ -1,7 +1,7 @@
 /** What readers of a runtime ask for: which messages, events, artifacts and usage. */
 import type { DetailLevel } from '@witan/protocol'
 import type { Artifact } from '@witan/protocol/entries'
-import type { UsageDimension } from '@witan/protocol/schemas'
+import type { EntryReaders, ModelCall, ModelCallLine, UsageDimension } from '@witan/protocol/schemas'
 import type { PageBound } from '../identity/page-bound.ts'
 import type { Page, PageOptions } from './page.ts'
 
@@ -55,6 +55,26 @@ export interface ArtifactReader {
   /** An artifact where it was made; if that conversation is gone, in a fork of it. */
   get(id: string): Promise<Artifact>
   read(id: string): Promise<{ readonly artifact: Artifact; readonly bytes: Uint8Array }>
+}
+
+/** Which model calls of a conversation a list has: of one run, of one agent's call, of one document, or all. */
+export interface ModelCallFilter {
+  readonly run?: string
+  readonly call?: string
+  readonly document?: string
+}
+
+/**
+ * What the models of conversations were asked, computed from the log. For the roles `admin` and `read`; others get `NOT_FOUND`, as for a
+ * conversation that does not exist.
+ */
+export interface ModelCallReader {
+  /** In the order of the log; those under way come last. */
+  list(conversationId: string, options?: PageOptions & ModelCallFilter): Promise<Page<ModelCallLine>>
+  /** One model call, whole; of one that would be longer than 4 MiB of JSON without its oldest messages. */
+  get(conversationId: string, id: string): Promise<ModelCall>
+  /** Which models read the entry with that seq, each by its first model call that did. */
+  readers(conversationId: string, seq: number): Promise<EntryReaders>
 }
 
 /** What is listed: by what, and of which days. */

@@ -5,6 +5,7 @@ import { readsAll } from '../identity/rights.ts'
 import { cancelJob } from '../command/cancel.ts'
 import { agentAdmin } from './agents.ts'
 import { artifactReader } from './artifact-reader.ts'
+import { modelCallReader } from './asked/reader.ts'
 import { createChat } from './chat.ts'
 import type { Witan } from './contract.ts'
 import { listConversations } from './conversation-list.ts'
@@ -63,6 +64,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     getDocument: (path, options = {}) => ready().then(() => getDocument(scope, path, options)),
     readFile: (id, digest) => ready().then(() => readFile(scope, id, digest)),
     artifacts: artifactReader(scope),
+    modelCalls: modelCallReader(scope),
     async *exportConversation(id) {
       await ready()
       for await (const line of exportConversation(scope, id)) yield await jsonText(line)
