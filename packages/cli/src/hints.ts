@@ -18,6 +18,7 @@ const spoken: readonly (readonly [RegExp, string])[] = [
     /GET \/api\/v1\/conversations\/\{id\}\/artifacts lists those of a conversation/g,
     '`witan artifacts list CONVERSATION` lists those of a conversation',
   ],
+  [/GET \/api\/v1\/conversations\/\{id\}\/model-calls lists them/g, '`witan conversations prompts ID` lists them'],
   [/GET \/api\/v1\/keys lists the keys/g, '`witan keys list` lists the keys'],
   [/GET the conversation for its runs/g, '`witan conversations show` has its runs'],
   [/GET the conversation for its tasks/g, '`witan tasks list` lists them'],

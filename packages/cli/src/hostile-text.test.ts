@@ -113,6 +113,7 @@ describe('hostile text', () => {
     const { interruptions } = await client.conversations.get('chats/three')
     known.interruption = interruptions[0]?.id ?? ''
     for await (const { id } of client.artifacts.all('chats/one')) known.artifact = id
+    for await (const { id } of client.conversations.modelCalls.all('chats/one')) known.modelCall = id
     client.close()
   })
   after(async () => {
@@ -136,6 +137,10 @@ describe('hostile text', () => {
     ['conversations', 'show', 'chats/three', '--json'],
     ['conversations', 'diagram', 'chats/one'],
     ['conversations', 'diagram', 'chats/one', '--format', 'mermaid'],
+    ['conversations', 'prompts', 'chats/one'],
+    ['conversations', 'prompts', 'chats/one', '--json'],
+    ['conversations', 'prompts', 'chats/one', known.modelCall ?? ''],
+    ['conversations', 'prompts', 'chats/one', known.modelCall ?? '', '--json'],
     ['conversations', 'people', 'chats/three'],
     ['conversations', 'export', 'chats/one'],
     ['conversations', 'export', 'chats/one', '--events'],

@@ -9,6 +9,7 @@ import { connected } from '../connect.ts'
 import { conversationExportCommand } from './conversation-export.ts'
 import { diagramCommand } from './diagram.ts'
 import { peopleCommand } from './people.ts'
+import { promptsCommand } from './prompts.ts'
 import { replayCommand } from './replay.ts'
 import { printList } from '../listing.ts'
 import { printSpoken } from '../speaking.ts'
@@ -43,6 +44,7 @@ export const conversationCommands: readonly Command[] = [
     run: (given, terminal) => connected(given, terminal, show),
   },
   diagramCommand,
+  promptsCommand,
   peopleCommand,
   conversationExportCommand,
   replayCommand,
