@@ -84,13 +84,13 @@ const reading = /\/api\/v1\/(?!principal)/
 /** Why a page has nothing to show, and the role of what says so. */
 const unread: readonly {
   readonly what: string
-  readonly says: 'status' | 'alert'
+  readonly says: 'status' | 'alert' | 'heading'
   readonly paths: readonly string[]
   readonly begin: (page: Page, stub: Stub) => unknown
 }[] = [
   { what: 'still reads', says: 'status', paths, begin: (page) => page.route(reading, () => {}) },
   { what: 'is refused', says: 'alert', paths, begin: (_, stub) => stub.fail('INTERNAL') },
-  { what: 'asks for a token', says: 'status', paths, begin: (_, stub) => stub.fail('UNAUTHENTICATED') },
+  { what: 'asks for a token', says: 'heading', paths, begin: (_, stub) => stub.fail('UNAUTHENTICATED') },
   {
     what: 'has failed',
     says: 'alert',

@@ -2,6 +2,7 @@
 import type { Token } from 'markdown-it'
 import { Fragment, memo, type ReactNode, useMemo, useState } from 'react'
 import { type MarkdownBlock, markdownText, webAddress } from '../state/markdown.ts'
+import { useCopy } from '../state/use-copy.ts'
 import './markdown.css'
 
 /** Blocks that do not change are not drawn again while the text grows. `writing` puts a caret at its end. */
@@ -163,23 +164,13 @@ function OutwardLink({ href, isBare = false, children }: LinkProps) {
   )
 }
 
-const copiedMs = 2_000
-
 function Code({ text, language }: { readonly text: string; readonly language: string }) {
-  const [copied, setCopied] = useState(false)
-  const copy = () => {
-    copyText(text.replace(/\n$/, ''))
-      .then(() => {
-        setCopied(true)
-        setTimeout(() => setCopied(false), copiedMs)
-      })
-      .catch(() => {})
-  }
+  const { copied, copy } = useCopy()
   return (
     <div className="markdown-code">
       <div>
         <span>{language || 'code'}</span>
-        <button type="button" onClick={copy}>
+        <button type="button" onClick={() => copy(text.replace(/\n$/, ''))}>
           <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
         </button>
       </div>
@@ -189,15 +180,4 @@ function Code({ text, language }: { readonly text: string; readonly language: st
       </pre>
     </div>
   )
-}
-
-/** Over plain HTTP from another machine, a page can copy only by a selection. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return await navigator.clipboard.writeText(text)
-  const field = document.createElement('textarea')
-  field.value = text
-  document.body.append(field)
-  field.select()
-  document.execCommand('copy')
-  field.remove()
 }

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { comesBack, useConnection } from '../state/connection.ts'
 import { shownProblem } from '../state/problem.ts'
 import { Button } from './button.tsx'
+import { CopyBlock } from './copy-button.tsx'
 
 /** An error: what happened, its code, what to do next. If the page only waits for the server, it says just that. */
 export function ProblemNote({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
@@ -35,16 +36,23 @@ interface EmptyProps {
   readonly title: string
   /** It stands for the whole page, so its title is the page's. */
   readonly isPage?: boolean
+  /** What to copy so that there is something here. */
+  readonly code?: { readonly label: string; readonly text: string }
   readonly children: ReactNode
 }
 
 /** An empty place: what belongs here, and how it gets here. */
-export function EmptyNote({ title, isPage = false, children }: EmptyProps) {
+export function EmptyNote({ title, isPage = false, code, children }: EmptyProps) {
   const Title = isPage ? 'h1' : 'p'
   return (
-    <div className="mx-auto max-w-md px-6 py-12 text-center">
+    <div className={`mx-auto px-6 py-12 text-center ${code === undefined ? 'max-w-md' : 'max-w-2xl'}`}>
       <Title className="text-base font-semibold">{title}</Title>
-      <div className="mt-1.5 text-pretty text-muted">{children}</div>
+      <div className="mx-auto mt-1.5 max-w-md text-pretty text-muted">{children}</div>
+      {code !== undefined && (
+        <div className="mt-5">
+          <CopyBlock {...code} />
+        </div>
+      )}
     </div>
   )
 }

@@ -6,10 +6,12 @@ import { toSegment } from '../state/address.ts'
 import { callerWords } from '../state/caller.ts'
 import { formatAgo } from '../state/format.ts'
 import { latestFirst, lineState } from '../state/line-state.ts'
-import { useConversations, useWaiting } from '../state/queries.ts'
+import { useAgents, useConversations, useWaiting } from '../state/queries.ts'
+import { useFirstCode } from '../state/use-command.ts'
 import { useNow } from '../state/use-now.ts'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 import { Button } from './button.tsx'
+import { CopyBlock } from './copy-button.tsx'
 import { UnreadNote } from './note.tsx'
 import { StateLabel } from './state-mark.tsx'
 
@@ -70,11 +72,14 @@ function Found({ search }: { readonly search: string }) {
 }
 
 function NothingFound({ search, isAll }: { readonly search: string; readonly isAll: boolean }) {
+  const code = useFirstCode()
+  const isConfig = useAgents().data?.some(({ disabled }) => !disabled) !== true
   if (search === '') {
     return (
-      <p className="px-4 py-3 text-pretty text-muted">
-        None yet. The ones you start stay here, and open again as they were.
-      </p>
+      <div className="space-y-3 px-4 py-3">
+        <p className="text-pretty text-muted">None yet. The ones you start stay here, and open again as they were.</p>
+        {!isConfig && <CopyBlock {...code} />}
+      </div>
     )
   }
   return (

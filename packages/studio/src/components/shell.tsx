@@ -2,7 +2,7 @@
 import { Link, Outlet } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { signOut, usePrincipal } from '../state/account.ts'
-import { useConnection, wantedCredential } from '../state/connection.ts'
+import { useConnection } from '../state/connection.ts'
 import { Button } from './button.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 import { useAgents, useWaiting } from '../state/queries.ts'
@@ -15,7 +15,7 @@ const linkLook =
 export function Shell() {
   const principal = usePrincipal()
   const isStranger = useConnection() === 'locked' && principal === undefined
-  if (isStranger && wantedCredential() !== 'token') return <SignInPage />
+  if (isStranger) return <SignInPage />
   return (
     <div className="flex h-full flex-col">
       <a href="#page" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-panel focus:p-2">
@@ -51,7 +51,7 @@ export function Shell() {
 
 function SignInPage() {
   return (
-    <main className="flex h-full flex-col items-center justify-center gap-6 p-4">
+    <main id="page" className="flex h-full flex-col items-center justify-center gap-6 p-4">
       <p className="flex items-center gap-2 text-lg font-semibold">
         <Sign />
         Witan

@@ -18,6 +18,7 @@ import { Transfers } from '../components/transfers.tsx'
 import { ToolList } from '../components/tool-list.tsx'
 import { usePrincipal } from '../state/account.ts'
 import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
+import { firstConfig } from '../state/first-steps.ts'
 import { count, formatMoment } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
 
@@ -97,10 +98,10 @@ function NoAgents() {
       </EmptyNote>
     )
   return (
-    <EmptyNote isPage title="No agents yet">
-      Define one with <code className="font-mono">defineAgent</code> in{' '}
-      <code className="font-mono">witan.config.ts</code>, or save one from a JSON file with{' '}
-      <code className="font-mono">witan agents apply</code>. It appears here by itself.
+    <EmptyNote isPage title="No agents yet" code={{ label: 'witan.config.ts', text: firstConfig }}>
+      Agents stand here with what they may do and whom they know. Define one in{' '}
+      <code className="font-mono">witan.config.ts</code>, or save some from a file with{' '}
+      <code className="font-mono">witan agents apply</code>. They appear here by themselves.
     </EmptyNote>
   )
 }

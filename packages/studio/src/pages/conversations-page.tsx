@@ -12,6 +12,7 @@ import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
 import { toSegment } from '../state/address.ts'
 import { untilAnswered } from '../state/connection.ts'
 import { useDraft } from '../state/drafts.ts'
+import { firstConfig } from '../state/first-steps.ts'
 import { newKey } from '../state/new-key.ts'
 import { givenParameters, type ParameterField, parameterFields } from '../state/parameters.ts'
 import { takeFiles, useAttachments } from '../state/attachments.ts'
@@ -47,7 +48,7 @@ function NewConversation({ agentId }: { readonly agentId: string | undefined }) 
   const chosen = usable.find((agent) => agent.id === agentId) ?? usable[0]
   if (chosen === undefined) {
     return (
-      <EmptyNote isPage title="No agent to talk to yet">
+      <EmptyNote isPage title="No agent to talk to yet" code={{ label: 'witan.config.ts', text: firstConfig }}>
         A conversation needs an agent. Define one in <code className="font-mono">witan.config.ts</code>; then it appears
         here by itself.
       </EmptyNote>

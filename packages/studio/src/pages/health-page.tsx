@@ -8,6 +8,7 @@ import { EmptyNote, UnreadNote } from '../components/note.tsx'
 import { byTokens, type DayFigures, daysOf, formatCost, sumOf, type SumFigures } from '../state/health.ts'
 import { formatNumber } from '../state/format.ts'
 import { useWaiting } from '../state/queries.ts'
+import { useFirstCode } from '../state/use-command.ts'
 import { useOpenRuns, useUsage } from '../state/use-health.ts'
 
 const ranges = [7, 30, 90] as const
@@ -106,8 +107,9 @@ function Small({ children }: { readonly children: ReactNode }) {
 }
 
 function NothingUsed({ count }: { readonly count: number }) {
+  const code = useFirstCode()
   return (
-    <EmptyNote title={`No model was called in ${count} days`}>
+    <EmptyNote title={`No model was called in ${count} days`} code={code}>
       Tokens and cost appear here with the first reply of a model.{' '}
       <Link to="/conversations" className="text-accent underline">
         Start a conversation

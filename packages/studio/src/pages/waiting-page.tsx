@@ -9,12 +9,14 @@ import { EmptyNote, UnreadNote } from '../components/note.tsx'
 import { toSegment } from '../state/address.ts'
 import { formatAgo } from '../state/format.ts'
 import { useWaiting, type WaitsFor } from '../state/queries.ts'
+import { useCommand } from '../state/use-command.ts'
 import { useNow } from '../state/use-now.ts'
 
 /** The oldest first. */
 export function WaitingPage() {
   const [whom, setWhom] = useState<WaitsFor>('mine')
   const waiting = useWaiting(whom)
+  const list = useCommand('interruptions list')
   const now = useNow(true, 30_000)
   if (waiting.data === undefined) return <UnreadNote query={waiting} what="what waits" page="Waiting" />
   const { items, isMore } = waiting.data
@@ -26,7 +28,7 @@ export function WaitingPage() {
           <Whom whom={whom} onWhom={setWhom} />
         </div>
         {items.length === 0 && (
-          <EmptyNote title={empty[whom]}>
+          <EmptyNote title={empty[whom]} code={{ label: 'The same list in a terminal', text: list }}>
             Questions, calls to approve, messages and actions appear here as soon as a run needs an answer. Until
             somebody gives it, the run waits; nothing else does.
           </EmptyNote>

@@ -5,7 +5,7 @@ import { periodsOf } from './spans.ts'
 import { treeRows } from './tree.ts'
 
 /** A part of a call's time, in ms since the run began. */
-export interface Period {
+interface Period {
   readonly fromMs: number
   readonly toMs: number
   readonly isWaiting: boolean
@@ -25,7 +25,7 @@ export interface TimelineItem {
 }
 
 /** The calls of a run and how long it has taken, in ms. */
-export interface Timeline {
+interface Timeline {
   readonly items: readonly TimelineItem[]
   readonly wholeMs: number
 }
