@@ -1,21 +1,23 @@
 /** What to copy from a page that has nothing to show yet. Each works as it stands. */
 
 /** The beginning of a project: `witan.config.ts` with an agent that needs no key. */
-export const firstConfig = `import { defineAgent } from '@witan/core'
-import { scriptedModel } from '@witan/core/testing'
-import { defineConfig } from '@witan/server'
-
-export default defineConfig({
-  agents: [
-    defineAgent({
-      id: 'helper',
-      description: 'Answers questions.',
-      instructions: 'Answer in one sentence.',
-      // Without a key the answer comes from a script. A language model is named like 'openai/gpt-5-mini'.
-      model: scriptedModel(() => 'Hello! I am an agent without a language model.'),
-    }),
-  ],
-})`
+export const firstConfig = [
+  "import { defineAgent } from '@witan/core'",
+  "import { scriptedModel } from '@witan/core/testing'",
+  "import { defineConfig } from '@witan/server'",
+  '',
+  'export default defineConfig({',
+  '  agents: [',
+  '    defineAgent({',
+  "      id: 'helper',",
+  "      description: 'Answers questions.',",
+  "      instructions: 'Answer in one sentence.',",
+  "      // Without a key the answer comes from a script. A language model is named like 'openai/gpt-5-mini'.",
+  "      model: scriptedModel(() => 'Hello! I am an agent without a language model.'),",
+  '    }),',
+  '  ],',
+  '})',
+].join('\n')
 
 interface Here {
   /** The address of the server, such as `http://127.0.0.1:4747`. */
