@@ -193,6 +193,7 @@ async function readAll(
   const id = conversation(name)
   const [tasks, runs] = await Promise.all([list(`${url}/api/v1/tasks`, 'taskId'), runsOf(url, name)])
   const artifacts = await list(`${url}${pathOf(name)}/artifacts`, 'id')
+  const [modelCall = ''] = await list(`${url}${pathOf(name)}/model-calls`, 'id')
   const segments: Readonly<Record<string, readonly string[]>> = {
     conversations: [id.replace('/', ':')],
     documents: [id, `${id}/${child}`],
@@ -207,7 +208,7 @@ async function readAll(
     if (route.method !== 'GET') continue
     const ids = segments[route.path.split('/')[3] ?? ''] ?? []
     const paths = route.path.includes('{')
-      ? ids.map((one) => route.path.replace(/\{[^}]+\}/, one).replace('{digest}', noteDigest))
+      ? ids.map((one) => `${withIds(route.path, one, modelCall)}${route.path.endsWith('/readers') ? '?seq=1' : ''}`)
       : route.path.endsWith('/usage')
         ? usageDimensions.map((by) => `${route.path}?by=${by}`)
         : [route.path]
@@ -234,6 +235,8 @@ async function readAll(
     ['conversations', 'show', id],
     ['conversations', 'diagram', id, '--run', runs[0] ?? ''],
     ['conversations', 'export', id],
+    ['conversations', 'prompts', id],
+    ['conversations', 'prompts', id, modelCall],
     ['usage', '--by', 'conversation'],
     ['interruptions', 'list'],
     ...tasks.map((task) => ['tasks', 'show', task]),
@@ -244,6 +247,13 @@ async function readAll(
     found.push({ sink: `witan ${words.slice(0, 2).join(' ')}`, text })
   }
   return found
+}
+
+function withIds(path: string, id: string, modelCall: string): string {
+  return path
+    .replace(/\{[^}]+\}/, id)
+    .replace('{digest}', noteDigest)
+    .replace('{callNumber}', modelCall)
 }
 
 /** Nothing waits any more: there is nothing that could tell. */

@@ -2,6 +2,7 @@
 import type { Store } from '@witan/core'
 import type { AnyEvent, RunResult } from '@witan/protocol'
 import { storedEntries } from '../../support/claims.ts'
+import { modelCallsOf } from '../../support/asked.ts'
 import { playerOf, type Stage } from '../../support/stage.ts'
 import type { Sink } from './visibility-table.ts'
 import { textOf } from './texts.ts'
@@ -33,7 +34,12 @@ export async function placesOf(stage: Stage, store: Store, seen: Witnessed): Pro
   const paths = new Set(verbose.map(({ document }) => document))
   const documents = await Promise.all([...paths].map((path) => stage.document(path)))
   const full = await Promise.all([...paths].map((path) => stage.runtime.getDocument(path, { detail: 'full' })))
+  const asked = await modelCallsOf(stage.runtime, conversation)
   return [
+    ...byAgent(
+      'model call',
+      asked.map((one) => [one.agent, one]),
+    ),
     ...byAgent(
       'model',
       stage.requests.map((request) => [playerOf(request), request]),

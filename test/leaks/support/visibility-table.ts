@@ -20,6 +20,8 @@ const when = (holds: boolean): Verdict => (holds ? 'must' : 'never')
 export const visibilityTable = {
   /** Everything that goes to the agent's model: system text, messages with tool results and delegated text, tools with schemas. */
   model: ({ shown }: Facts) => when(shown),
+  /** What is computed of that. */
+  'model call': ({ shown }: Facts) => when(shown),
   /** Stored bodies hold what the model may see; the rest stands there by name only. */
   log: ({ shown }: Facts) => when(shown),
   'verbose events': ({ shown }: Facts) => when(shown),
