@@ -22,8 +22,8 @@ const look = defineTool({
   execute: ({ place }) => `seen ${place}`,
 })
 
-/** Runs it to its end: `teams` calls of agents with 127 calls of a tool each, and the root. */
-export async function startLargeRun(teams: number): Promise<LargeRun> {
+/** Runs it to its end: `teams` calls of agents with 127 calls of a tool each, and the root. The server has `others` more agents. */
+export async function startLargeRun(teams: number, others = 0): Promise<LargeRun> {
   const lead: Rule = (_request, turn) =>
     turn === 0
       ? {
@@ -54,6 +54,15 @@ export async function startLargeRun(teams: number): Promise<LargeRun> {
         instructions: 'Look.',
         tools: [look],
       }),
+      ...Array.from({ length: others }, (_, index) =>
+        defineAgent({
+          id: `other-${index}`,
+          name: `Other ${index}`,
+          description: `One of ${others} agents that take no part.`,
+          model: scriptedModel(() => 'Done.', { id: `scripted/other-${index}` }),
+          instructions: 'Do it. '.repeat(200),
+        }),
+      ),
     ],
   })
   const client = createClient({ url: server.url })
