@@ -86,8 +86,13 @@ async function ended({ runtime }: Stage): Promise<string> {
 
 /** Its log is sound and replays, no model read a word, and so many demands were made. */
 async function sound(stage: Stage, made: number): Promise<void> {
+  assertSound(await stage.events('chats/1'))
+  await toldOnce(stage, made)
+}
+
+/** The same of a log with tasks, which may end later than the run that began them. */
+async function toldOnce(stage: Stage, made: number): Promise<void> {
   const events = await stage.events('chats/1')
-  assertSound(events)
   assert.equal(events.filter(({ type }) => type === 'policy_required').length, made)
   assert.deepEqual(stage.reports, [])
   assert.equal(JSON.stringify(stage.requests).includes('cny-'), false)
@@ -180,4 +185,70 @@ test('[C21] the calls of a run that is cancelled end, whichever of them had aske
   await stage.runtime.cancelRun(runId)
   await ended(stage)
   await sound(stage, 1)
+})
+
+/** Two tasks in the background, and a call that is waited for: each is a job of its own. */
+const inTasks: (typeof casts)[string] = {
+  agents: [{ id: 'root', subAgents: [{ agent: 'shop', history: 'isolated', blocking: 'model' }] }],
+  plays: {
+    root: (request) => {
+      if (request.messages.at(-1)?.role === 'tool') return toolResults(request).join(' + ')
+      // The end of each task begins a run that nobody asked for.
+      if (request.messages.at(-1)?.content !== 'go') return 'nothing more'
+      const args = [false, false, true].map((blocking, at) => ({ message: 'go', topic: `owls ${at}`, blocking }))
+      return { toolCalls: args.map((one) => ({ name: 'shop', arguments: one })) }
+    },
+  },
+}
+const over = async ({ runtime }: Stage) => {
+  await until(async () => {
+    const { activeRunId, tasks } = await runtime.getConversation('chats/1')
+    return activeRunId === null && tasks.length === 0
+  })
+}
+
+for (const [what, value, sold] of [
+  ['met', { resolution: { receipt: 'cny-r' } }, 3],
+  ['declined', { decision: 'declined' }, 0],
+] as const)
+  test(`[C21] tasks in the background: what is ${what} for one job is ${what} for all that ask it, in any process`, async () => {
+    const clock = fakeClock()
+    const store = outliving(memoryStore({ now: clock.now }))
+    const first = stageOf(inTasks, [consent], { store, clock })
+    await first.ask('root', 'go', { id: 'chats/1' })
+    await until(async () => (await open(first)).length === 3)
+    await first.runtime.close()
+    const stage = stageOf(inTasks, [consent], { store, clock })
+    const [one, ...others] = await open(stage)
+    await stage.runtime.answerInterruption(one?.id ?? '', { answer: value })
+    await over(stage)
+    assert.equal(stage.seenBy('shop').length, sold)
+    // The same answer again changes nothing; another one comes too late.
+    for (const { id } of others) {
+      await stage.runtime.answerInterruption(id, { answer: value })
+      await assert.rejects(stage.runtime.answerInterruption(id, { answer: { resolution: { other: true } } }), {
+        code: 'ALREADY_ANSWERED',
+      })
+    }
+    const resolved = (await stage.events('chats/1')).filter(({ type }) => type === 'resolved')
+    assert.equal(resolved.length, 3)
+    await toldOnce(stage, 3)
+  })
+
+test('[C21] what is demanded for each call is answered for that one alone, also beside tasks', async () => {
+  const stage = stageOf(inTasks, [price, consent])
+  await stage.ask('root', 'go', { id: 'chats/1' })
+  await until(async () => (await open(stage)).length === 6)
+  const isPrice = (one: { kind: string; policy?: { kind?: unknown } }) => one.policy?.kind === price.kind
+  const [pay] = (await open(stage)).filter((one) => one.kind === 'policy' && isPrice(one))
+  await stage.runtime.answerInterruption(pay?.id ?? '', { answer: { resolution: {} } })
+  assert.equal((await open(stage)).length, 5)
+  const [may] = (await open(stage)).filter((one) => one.kind === 'policy' && !isPrice(one))
+  await stage.runtime.answerInterruption(may?.id ?? '', { answer: { resolution: {} } })
+  await until(async () => stage.seenBy('shop').length === 1)
+  assert.deepEqual(await kindsOf(stage), ['payment_required', 'payment_required'])
+  await answer(stage, { resolution: {} })
+  await over(stage)
+  assert.equal(stage.seenBy('shop').length, 3)
+  await toldOnce(stage, 6)
 })

@@ -1,6 +1,7 @@
 /** Answers interruptions: checks each answer, stores it once by compare-and-set, and wakes its job. Also settles expired ones. */
 import { type Interruption, type InterruptionKind, WitanError } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
+import { askedAlike } from '../conversation/begin-work.ts'
 import { liveJob, type ToolCall } from '../conversation/state.ts'
 import type { Requester } from '../identity/principal.ts'
 import type { Involvement } from '../identity/rights.ts'
@@ -21,6 +22,8 @@ interface Answering {
   readonly id: string
   readonly answer: Answer
   readonly kind?: InterruptionKind
+  /** It is answered because it asks the same as another one; left out where it may not be. */
+  readonly isAlike?: true
 }
 
 /** The answers of one principal. */
@@ -48,6 +51,7 @@ export async function answerAll(
   const involvement = conversation === null ? null : await involvementOf(context.store, by, conversation)
   const rows: InterruptionRow[] = []
   const fresh: Settled[] = []
+  const alike: Answering[] = []
   for (const answering of onceEach(answers)) {
     const row = await context.store.getInterruption(database, answering.id)
     if (
@@ -55,8 +59,11 @@ export async function answerAll(
       row.conversation !== id ||
       involvement === null ||
       !isFor(row, answering, { by, ...involvement })
-    )
+    ) {
+      if (answering.isAlike) continue
       throw notOpen(answering.id)
+    }
+    if (answering.isAlike && !isOpen(context, row)) continue
     rows.push(row)
     const answer = await acceptable(context, row, { answer: answering.answer, by: by.id })
     if (answer === null) continue
@@ -65,7 +72,12 @@ export async function answerAll(
     const evidence = freshEvidence(row.view, by.incoming?.evidence)
     const to = { state: 'answered', answer, by: by.id, ...(evidence && { evidence }) } as const
     fresh.push(settlement(context, { toolCall, id: row.view.id }, to))
+    for (const other of askedAlike(log.state, { toolCall, asked: row.view }))
+      alike.push({ id: other.asked.id, answer: answering.answer, isAlike: true })
   }
+  // What is demanded once in a conversation is answered once, also where several jobs ask it.
+  const more = alike.filter(({ id: other }) => answers.every((one) => one.id !== other))
+  if (more.length > 0) return answerAll(context, log, { answers: [...answers, ...more], by, ifLastSeq, note })
   if (fresh.length === 0) return repeated(context, log, (rows[0] as InterruptionRow).job)
   // The run comes first: its result is what the caller waits for.
   const run = log.state.run?.root.place.call
@@ -80,6 +92,8 @@ export async function answerAll(
   const result = await deliver(context, log, () => delivery)
   if (result.ok) return follow(context, log, result)
   if (result.reason === 'settled' || result.reason === 'inactive') {
+    const own = answers.filter(({ isAlike }) => !isAlike)
+    if (own.length < answers.length) return answerAll(context, log, { answers: own, by, ifLastSeq, note })
     for (const row of rows)
       await refuseClosed(context, (await context.store.getInterruption(database, row.view.id)) ?? row)
   }
@@ -114,6 +128,10 @@ function isFor(
 function toolCallOf({ state }: ConversationLog, { call, job, view }: InterruptionRow): ToolCall | undefined {
   const toolCall = liveJob(state, job)?.toolCalls.get(call)
   return toolCall?.interruptions.some(({ id }) => id === view.id) ? toolCall : undefined
+}
+
+function isOpen({ store }: CommandContext, { view, expiresAt }: InterruptionRow): boolean {
+  return view.state === 'open' && (expiresAt === null || expiresAt > store.now())
 }
 
 /** The answer to store; null if it is stored already. */

@@ -2,6 +2,7 @@
  * Begins the work of a call: what its agent demands comes first, as the body of the call until all of it is met; then its initial queries [C21].
  * What is demanded for the whole conversation is asked by one call at a time, and its answer counts for all that wait for it.
  */
+import type { Interruption } from '@witan/protocol'
 import type { CallPlace, ResolvedBody } from '@witan/protocol/entries'
 import { type Demand, demandsOf, demandsTool, isAskedFor } from '../tool/demand.ts'
 import { policyAnswer } from '../tool/policy.ts'
@@ -63,6 +64,38 @@ export function endDemands(state: ConversationState, run: LiveJob, call: AgentCa
   endBody(run, call)
   for (const toolCall of run.toolCalls.values())
     if (waitsForAnother(toolCall) && !isAskedElsewhere(state, run, toolCall)) toolCall.state = 'started'
+}
+
+/** An interruption, and the tool call that waits for it. */
+interface Asking {
+  readonly toolCall: ToolCall
+  readonly asked: Interruption
+}
+
+/**
+ * What other calls of the conversation ask that is the same demand for all of it: those of one job ask once, but a task in the background is a job
+ * of its own.
+ */
+export function askedAlike(state: ConversationState, { toolCall, asked }: Asking): readonly Asking[] {
+  const demand = commonDemand(toolCall, asked)
+  if (demand === null) return []
+  // Another revision of the agent may let other callers meet it.
+  const termsOf = (call: AgentCall, one: Demand) => JSON.stringify([nameOf(call, one), one.of])
+  const terms = termsOf(toolCall.owner, demand)
+  const isSame = (one: Asking) => {
+    const other = commonDemand(one.toolCall, one.asked)
+    return other !== null && one.asked.id !== asked.id && termsOf(one.toolCall.owner, other) === terms
+  }
+  return [state.run, ...state.tasks.values()]
+    .flatMap((job) => (job === null ? [] : [...job.toolCalls.values()]))
+    .flatMap((other) => other.interruptions.map((one) => ({ toolCall: other, asked: one })))
+    .filter(isSame)
+}
+
+/** The demand for the whole conversation that an interruption asks; null if it asks anything else. */
+function commonDemand(toolCall: ToolCall, asked: Interruption): Demand | null {
+  if (!isDemanding(toolCall)) return null
+  return commonDemands(toolCall).find((one) => isAskedFor(asked, one)) ?? null
 }
 
 /** Whether a tool call is the body of a call whose agent demands something. */
