@@ -25,7 +25,7 @@ export function withoutConditions(
   definitions: readonly Definition[],
   snapshot: OpenSnapshot,
 ): { readonly definitions: readonly Definition[]; readonly snapshot: OpenSnapshot } {
-  const names = new Names()
+  const names = new Names(snapshot.row.createdBy)
   return {
     definitions: definitions.map((one) => definitionOf(one, names)),
     snapshot: {
@@ -42,11 +42,22 @@ class Names {
   readonly #people = new Map<string, string>()
   /** The ids of conditions. */
   readonly conditions = new Set<string>()
+  /** Who owns the conversation: the address of that one stays, because it is the author of what it said. */
+  readonly #owner: string
+
+  constructor(owner: string) {
+    this.#owner = owner
+  }
 
   words(message: unknown): string {
     const name = this.#words.get(message) ?? `condition ${this.#words.size + 1}`
     this.#words.set(message, name)
     return name
+  }
+
+  /** An address that evidence may be about: of anybody but the owner. */
+  address(text: string): string {
+    return text === this.#owner ? text : this.person(text)
   }
 
   /** An address stays one, of its domain. */
@@ -80,6 +91,7 @@ function peopleIn(entries: unknown, names: Names): unknown {
   if (Array.isArray(entries)) return entries.map((one) => peopleIn(one, names))
   if (typeof entries === 'object' && entries !== null)
     return Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, peopleIn(value, names)]))
+  if (typeof entries === 'string' && /^@[^*@]/.test(entries)) return names.address(entries)
   const [, mark, uri] = typeof entries === 'string' ? (/^(for:|from:)(.+)$/.exec(entries) ?? []) : []
   return mark === undefined || uri === undefined ? entries : mark + names.person(uri)
 }
@@ -105,13 +117,13 @@ function startOf(body: AgentStartBody, names: Names): AgentStartBody {
   return { ...body, incoming: { ...incoming, ...more } }
 }
 
-/** A piece about somebody else than the caller, for nobody else, says for whom the caller acts. The subject of access entries is an address. */
+/** A piece about somebody else than the caller, for nobody else, says for whom the caller acts. Its subject has one name with entries of access. */
 function provenOf(piece: ProvenEvidence, names: Names, caller: string | undefined): ProvenEvidence {
   const { subject, onBehalfOf } = piece
   const whom = onBehalfOf.length === 0 && subject !== caller ? [subject] : onBehalfOf
   return {
     ...piece,
-    subject: subject.startsWith('@') ? subject : names.person(subject),
+    subject: names.address(subject),
     onBehalfOf: whom.map((one) => names.person(one)),
   }
 }
