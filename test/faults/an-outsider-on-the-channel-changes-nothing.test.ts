@@ -242,6 +242,7 @@ test('where the key of the notifications was lost, a store that may not make one
     appended() {},
     due() {},
     gone() {},
+    historyChanged() {},
     received() {},
     watched: () => [],
     listening(problem) {

@@ -24,8 +24,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   ready.catch(() => {})
   let isClosed = false
   const opened = () => (isClosed ? Promise.reject<void>(closed()) : ready)
-  const openedFor = (database: string) =>
-    database === localPrincipal.database ? opened : () => opened().then(() => parts.prepare(database))
+  const openedFor = (database: string) => () => opened().then(() => parts.preparing.prepare(database))
   const as = (principal: Principal) => createWitan(parts, principal, openedFor(principal.database))
   let closing: Promise<void> | null = null
   return {
@@ -55,6 +54,7 @@ async function start(parts: Parts, listening: RuntimeOptions['listening']): Prom
   const { database } = localPrincipal
   await seed({ ...parts, report: parts.env.report }, database)
   await parts.registry.ensure(database)
+  parts.preparing.isPrepared(database)
   parts.listening.current = startListening(parts, listening)
   await parts.worker.open()
 }

@@ -11,21 +11,30 @@ import { type AgentReading, type AgentRow, isProtocolRow, nameOfProtocol, type P
 interface Definitions {
   readonly agents: ReadonlyMap<string, AgentRow>
   readonly protocols: ReadonlyMap<string, ProtocolRow>
+  /** What is stored may have gone back since they were read. */
+  readonly isStale: boolean
 }
 
 interface OpenDefinitions {
   readonly agents: Map<string, AgentRow>
   readonly protocols: Map<string, ProtocolRow>
+  isStale: boolean
 }
 
-const nothing: Definitions = { agents: new Map(), protocols: new Map() }
+const nothing: Definitions = { agents: new Map(), protocols: new Map(), isStale: false }
+
+/** What the registry has read. `stale` are the keys of revisions that must be read again. */
+interface Kept {
+  readonly databases: Map<string, OpenDefinitions>
+  readonly loading: Map<string, Promise<readonly (AgentRow | ProtocolRow)[]>>
+  readonly revisions: Map<string, AgentData | Protocol>
+  readonly stale: Set<string>
+}
 
 /** A cache over the records. Saves go through it, so its content matches the store. */
 export class Registry {
   readonly #records: AgentReading
-  readonly #databases = new Map<string, OpenDefinitions>()
-  readonly #loading = new Map<string, Promise<readonly (AgentRow | ProtocolRow)[]>>()
-  readonly #revisions = new Map<string, AgentData | Protocol>()
+  readonly #kept: Kept = { databases: new Map(), loading: new Map(), revisions: new Map(), stale: new Set() }
   /** What each root reaches: computed once, and again when a definition changes. */
   reaches = new Map<string, Readonly<Record<string, number>>>()
 
@@ -35,12 +44,23 @@ export class Registry {
 
   /** Loads the definitions of a database once. */
   async ensure(database: string): Promise<void> {
-    if (this.#databases.has(database)) return
-    const loading = this.#loading.get(database) ?? readAll(this.#records, database)
-    this.#loading.set(database, loading)
+    const kept = this.#kept
+    if (kept.databases.get(database)?.isStale === false) return
+    const loading = kept.loading.get(database) ?? readAll(this.#records, database)
+    kept.loading.set(database, loading)
     const rows = await loading
-    if (!this.#loading.delete(database)) return
-    this.#databases.set(database, filled(rows, this.#revisions))
+    if (kept.loading.get(database) !== loading) return this.ensure(database)
+    kept.loading.delete(database)
+    this.reaches = new Map()
+    kept.databases.set(database, filled(rows, kept))
+  }
+
+  /** What is stored may have gone back: everything is read again before it is used. Until then what was known is still there. */
+  again(): void {
+    const { databases, loading, revisions, stale } = this.#kept
+    loading.clear()
+    for (const one of databases.values()) one.isStale = true
+    for (const key of revisions.keys()) stale.add(key)
   }
 
   /**
@@ -49,8 +69,8 @@ export class Registry {
    */
   async refresh(database: string | null = null): Promise<boolean> {
     let isNews = false
-    for (const loaded of database === null ? [...this.#databases.keys()] : [database]) {
-      const known = this.#databases.get(loaded)
+    for (const loaded of database === null ? [...this.#kept.databases.keys()] : [database]) {
+      const known = this.#kept.databases.get(loaded)
       if (known === undefined) continue
       const { reaches } = this
       const rows = await readAll(this.#records, loaded)
@@ -59,34 +79,34 @@ export class Registry {
         rows.length !== known.agents.size + known.protocols.size ||
         rows.some((row) => currentOf(known, row)?.revision !== row.revision)
       this.reaches = new Map()
-      this.#databases.set(loaded, filled(rows, this.#revisions))
+      this.#kept.databases.set(loaded, filled(rows, this.#kept))
     }
     return isNews
   }
 
   /** The current definitions of a loaded database. */
   current(database: string): Definitions {
-    return this.#databases.get(database) ?? nothing
+    return this.#kept.databases.get(database) ?? nothing
   }
 
   /** Caches a change that was just stored. */
   put(database: string, id: string, row: AgentRow | ProtocolRow | null): void {
     this.reaches = new Map()
-    const known = this.#databases.get(database)
+    const known = this.#kept.databases.get(database)
     if (row === null) {
       known?.agents.delete(id)
       known?.protocols.delete(nameOfProtocol(id) ?? '')
       return
     }
     if (known !== undefined) putRow(known, row)
-    this.#revisions.set(revisionKey(row), row.data)
+    keep(this.#kept, row)
   }
 
   /** A pinned revision of an agent or a protocol. It must be current or loaded by `ensureRevision`; throws otherwise. */
   revision<Data extends AgentData | Protocol = AgentData>(database: string, id: string, revision: number): Data {
-    const row = this.#databases.get(database)?.agents.get(id)
+    const row = this.#kept.databases.get(database)?.agents.get(id)
     if (row?.revision === revision) return row.data as Data // nearly always
-    const data = this.#revisions.get(revisionKey({ database, id, revision }))
+    const data = this.#kept.revisions.get(revisionKey({ database, id, revision }))
     if (data === undefined) throw new Error(`revision ${revision} of ${id} is not loaded`)
     return data as Data
   }
@@ -96,14 +116,16 @@ export class Registry {
    * store no longer has the revision.
    */
   async ensureRevision(database: string, id: string, revision: number): Promise<void> {
-    const isKnown = () => this.#revisions.has(revisionKey({ database, id, revision }))
+    const { databases, revisions, stale } = this.#kept
+    const key = revisionKey({ database, id, revision })
+    const isKnown = () => revisions.has(key) && !stale.has(key)
     if (isKnown()) return
-    const known = this.#databases.get(database)
+    const known = databases.get(database)
     if (known !== undefined && currentOf(known, { id }) === undefined) await this.refresh(database)
     if (isKnown()) return
     const row = await this.#records.getAgentRevision(database, id, revision)
     if (row === null) throw new Error(`revision ${revision} of agent ${id} is gone`)
-    this.#revisions.set(revisionKey(row), upgraded(row).data)
+    keep(this.#kept, upgraded(row))
   }
 }
 
@@ -112,16 +134,19 @@ async function readAll(records: AgentReading, database: string): Promise<readonl
   return mapInTurns(await records.listAgents(database), upgraded)
 }
 
-function filled(
-  rows: readonly (AgentRow | ProtocolRow)[],
-  revisions: Map<string, AgentData | Protocol>,
-): OpenDefinitions {
-  const found: OpenDefinitions = { agents: new Map(), protocols: new Map() }
+function filled(rows: readonly (AgentRow | ProtocolRow)[], kept: Kept): OpenDefinitions {
+  const found: OpenDefinitions = { agents: new Map(), protocols: new Map(), isStale: false }
   for (const row of rows) {
     putRow(found, row)
-    revisions.set(revisionKey(row), row.data)
+    keep(kept, row)
   }
   return found
+}
+
+function keep({ revisions, stale }: Kept, row: AgentRow | ProtocolRow): void {
+  const key = revisionKey(row)
+  revisions.set(key, row.data)
+  stale.delete(key)
 }
 
 function putRow({ agents, protocols }: OpenDefinitions, row: AgentRow | ProtocolRow): void {

@@ -36,7 +36,7 @@ interface AnsweringAll {
 }
 
 /**
- * Answers open interruptions of one conversation, all or none; they may belong to different jobs. An identical repeat by the same
+ * Answers open interruptions of one conversation, all or none; they may belong to different jobs. The log has been brought up to date. An identical repeat by the same
  * principal is accepted and changes nothing; any other second answer is refused [D11, E58]. Throws `ACTION_NOT_FOUND`, also if the
  * principal may not answer; `ANSWER_INVALID`, `ALREADY_ANSWERED`, `QUESTION_EXPIRED`, `RUN_FINISHED`.
  */
@@ -45,7 +45,6 @@ export async function answerAll(
   log: ConversationLog,
   { answers, by, ifLastSeq, note }: AnsweringAll,
 ): Promise<Accepted> {
-  await log.catchUp()
   const { database, id } = log.state
   const conversation = await context.store.getConversation(database, id)
   const involvement = conversation === null ? null : await involvementOf(context.store, by, conversation)
@@ -221,7 +220,7 @@ export async function answerOne(
   const involvement = conversation === null ? null : await involvementOf(context.store, by, conversation)
   if (row === null || involvement === null || !isFor(row, one, { by, ...involvement }))
     throw notFound('interruption', one.id)
-  const log = await context.warm.get(database, row.conversation)
+  const log = await context.warm.latest(database, row.conversation)
   await answerAll(context, log, { answers: [one], by, ifLastSeq: null })
   return (await context.store.getInterruption(database, one.id)) ?? row
 }
@@ -242,8 +241,7 @@ export async function expireDue(context: CommandContext, prepare: (database: str
 
 /** Settles one as expired. An answer at the same moment may win; then this does nothing. */
 async function expire(context: CommandContext, row: InterruptionRow): Promise<void> {
-  const log = await context.warm.get(row.database, row.conversation)
-  await log.catchUp()
+  const log = await context.warm.latest(row.database, row.conversation)
   const toolCall = toolCallOf(log, row)
   if (toolCall === undefined) return
   const { entry, settle } = settlement(
@@ -256,7 +254,6 @@ async function expire(context: CommandContext, row: InterruptionRow): Promise<vo
 
 /** Resolves what waits in a conversation for the evidence that came with a message of its caller. Another answer may win [E22]. */
 export async function renewEvidence(context: CommandContext, log: ConversationLog, by: Requester): Promise<void> {
-  await log.catchUp()
   const { run, tasks } = log.state
   const toolCalls = [run, ...tasks.values()].flatMap((job) => (job === null ? [] : [...job.toolCalls.values()]))
   for (const toolCall of toolCalls)

@@ -25,8 +25,7 @@ export async function cancelJob(
   const row = await context.store.getJob(database, id)
   if (row?.kind !== kind) throw notFound(kind, id)
   if (row.endedAt !== null) throw endedError(row)
-  const log = await context.warm.get(database, row.conversation)
-  await log.catchUp()
+  const log = await context.warm.latest(database, row.conversation)
   const job = liveJob(log.state, id)
   if (job === null) throw endedError((await context.store.getJob(database, id)) ?? row)
   const below = kind === 'task' || tasks ? tasksBelow(log.state, job) : []

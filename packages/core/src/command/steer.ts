@@ -30,8 +30,7 @@ interface LiveTask {
 async function liveTask(context: CommandContext, database: string, id: string): Promise<LiveTask> {
   const row = await context.store.getJob(database, id)
   if (row?.kind !== 'task') throw notFound('task', id)
-  const log = await context.warm.get(database, row.conversation)
-  await log.catchUp()
+  const log = await context.warm.latest(database, row.conversation)
   const task = liveJob(log.state, id)
   if (task !== null) return { log, task }
   throw new WitanError('TASK_FINISHED', `Task \`${id}\` has ended.`, { hint: 'GET the task for what it came to.' })

@@ -6,6 +6,7 @@ import { parseAgent } from '../agent/parse.ts'
 import type { AppendResult } from '../store/store.ts'
 import { emptyState } from './fold.ts'
 import { storedOf } from './stored-values.ts'
+import { oneHistory } from './known-history.ts'
 import { ConversationLog, type LogContext } from './log.ts'
 import type { Recorded, BatchWriter } from './batches.ts'
 
@@ -33,7 +34,7 @@ function saidTo(call: string): Entry {
 function logOf(context: Pick<LogContext, 'append' | 'read'>) {
   const about = { database: 'default', id: 'chats/1', rootAgent: 'root', maxModelIterationsPerCall: null }
   const state = emptyState({ ...about, stored: storedOf({}) })
-  const log = new ConversationLog(state, { ...context, agents: () => data, stored: () => {} })
+  const log = new ConversationLog(state, { ...context, agents: () => data, stored: () => {}, history: oneHistory })
   return { state, log, end: (entry: Entry) => log.propose(() => ({ append: { ...append, entries: [entry] } })) }
 }
 

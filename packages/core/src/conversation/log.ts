@@ -1,11 +1,12 @@
 /** The warm fold of one conversation. The engine appends only through it, and it folds what other writers append. */
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, Writable } from '@witan/protocol/entries'
 import type { Append, AppendResult } from '../store/store.ts'
 import { type AgentLookup, fold, foldedUpTo } from './fold.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { Frontier } from './frontier.ts'
 import type { ConversationState } from './state.ts'
 import { Proposals } from './proposals.ts'
+import { KnownHistory, type LogHistory } from './known-history.ts'
 import { type Recorded, Batches, type BatchWriter } from './batches.ts'
 
 /** What the logs of a database need. */
@@ -15,6 +16,7 @@ export interface LogContext {
   stored(channel: string, entries: readonly Entry[]): void
   /** Stored entries of a conversation after a seq, in order. Loads every revision that they name. */
   read(conversation: string, after: number): Promise<readonly Entry[]>
+  readonly history: LogHistory
   readonly agents: AgentLookup
 }
 
@@ -119,22 +121,22 @@ interface UnderWay {
 
 /** Keeps one warm conversation in step with the store. The store settles appends in the order they were made. */
 class LogSync {
-  readonly #log: ConversationLog
-  readonly #context: LogContext
+  readonly #of: { readonly log: ConversationLog; readonly context: LogContext }
   /** Pending appends in order. There is nearly always one, so an array is cheaper than a set. */
   readonly #underWay: UnderWay[] = []
   readonly #frontier: Frontier
+  readonly known: KnownHistory
   #reading: Promise<void> | null = null
 
   constructor(log: ConversationLog, context: LogContext) {
-    this.#log = log
-    this.#context = context
+    this.#of = { log, context }
     this.#frontier = new Frontier(log.state.seq)
+    this.known = new KnownHistory(log, context.history)
   }
 
   /** Folds an entry. */
   apply(entry: Entry): void {
-    fold(this.#log.state, entry, this.#context.agents)
+    fold(this.#of.log.state, entry, this.#of.context.agents)
   }
 
   /** The seq behind which a proposal goes that is decided on now, if no other process has stored anything unseen. */
@@ -144,15 +146,18 @@ class LogSync {
 
   /** Stores an append and then folds `fresh`, its entries not folded before. Resolves when all earlier entries are folded too. */
   async append(append: Append, fresh: readonly Entry[]): Promise<AppendResult> {
-    const log = this.#log
+    const { log } = this.#of
     const underWay: UnderWay = { entries: append.entries, unfolded: fresh }
     this.#underWay.push(underWay)
+    const since = this.known.now
+    ;(append as Writable<Append>).follows = this.known.follows
     try {
-      const result = await this.#context.append(append)
+      const result = await this.#of.context.append(append)
       if (result.ok) {
-        this.#context.stored(log.state.channel, append.entries)
+        this.#of.context.stored(log.state.channel, append.entries)
         this.#frontier.markAppended(result)
-      }
+        this.known.know(append.entries.at(-1), since)
+      } else if (result.reason === 'went-back') throw this.known.wentBack()
       if (log.isBroken) return result
       if (this.#frontier.hasNoGaps) foldedUpTo(log.state, this.#frontier.after)
       else await this.#fill()
@@ -177,17 +182,18 @@ class LogSync {
   }
 
   async #fill(): Promise<void> {
-    while (!this.#frontier.hasNoGaps && !this.#log.isBroken) {
+    while (!this.#frontier.hasNoGaps && !this.#of.log.isBroken) {
       const { after } = this.#frontier
       await this.catchUp()
-      if (!this.#log.isBroken && !this.#frontier.hasNoGaps && this.#frontier.after === after)
+      if (!this.#of.log.isBroken && !this.#frontier.hasNoGaps && this.#frontier.after === after)
         throw new Error(`entries behind ${after} of the log are not there`)
     }
   }
 
   async #read(after: number, alone: boolean): Promise<void> {
-    const entries = await this.#context.read(this.#log.state.id, after)
-    if (this.#log.isBroken) return
+    const { log, context } = this.#of
+    const entries = await this.known.readSame(() => context.read(log.state.id, after))
+    if (entries === null) return
     let foreign = 0
     const fresh = entries.filter((entry) => {
       const isOwn = isUnfolded(entry, this.#underWay)
@@ -196,17 +202,17 @@ class LogSync {
       if (isNew) foreign = entry.seq
       return isNew
     })
-    const overtaken = fresh.map((entry) => overtakenBy(entry, this.#log)).find((watcher) => watcher !== null)
+    const overtaken = fresh.map((entry) => overtakenBy(entry, this.#of.log)).find((watcher) => watcher !== null)
     // What that job recorded here will be refused. No other job may decide on a fold that has it.
     if (overtaken !== undefined) return overtaken.broken('fenced')
     for (const entry of fresh) {
       if (alone && isTurnSpent()) await nextTurn()
       this.apply(entry)
     }
-    if (foreign > 0) this.#log.batches.view.read(foreign)
+    if (foreign > 0) this.#of.log.batches.view.read(foreign)
     this.#frontier.markRead(after, entries.at(-1)?.seq ?? after)
-    foldedUpTo(this.#log.state, this.#frontier.after)
-    if (fresh.length > 0) notify(this.#log)
+    foldedUpTo(this.#of.log.state, this.#frontier.after)
+    if (fresh.length > 0) notify(this.#of.log)
   }
 }
 

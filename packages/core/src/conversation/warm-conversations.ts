@@ -8,6 +8,7 @@ import { ConversationLog, type LogContext } from './log.ts'
 import type { WarmDocuments } from './warm-documents.ts'
 import { notFound } from '../identity/not-found.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { isSameEntry } from '../store/entry-text.ts'
 import { readCharacters } from '../store/row-page.ts'
 
 /** What loading a conversation needs. */
@@ -18,6 +19,8 @@ interface WarmContext {
   /** Loads a revision, so that `lookup` finds it. */
   ensureRevision(database: string, id: string, revision: number): Promise<void>
   lookup(database: string): AgentLookup
+  /** What is stored went back behind what a log knew. */
+  wentBack(): void
   /** The warm documents, which are dropped with their conversation. */
   readonly documents: WarmDocuments
   /** The most logs to keep; logs with live jobs are always kept. */
@@ -42,6 +45,7 @@ export class WarmConversations {
   async get(database: string, id: string): Promise<ConversationLog> {
     const key = channelOf(database, id)
     const warm = this.#logs.get(key)
+    if (warm !== undefined && !warm.isBroken && !warm.sync.known.isConfirmed) await warm.sync.known.confirm()
     if (warm !== undefined && !warm.isBroken) {
       this.#logs.delete(key)
       this.#logs.set(key, warm)
@@ -58,7 +62,7 @@ export class WarmConversations {
     const mayBeBehind = this.peek(database, id) !== null || this.#loading.has(key)
     const log = await this.get(database, id)
     if (mayBeBehind) await log.catchUp()
-    return log
+    return log.isBroken ? this.latest(database, id) : log
   }
 
   /** A log for a new conversation, or with `isLoaded` for one that others may have written to. Only `keep` makes it warm. */
@@ -92,12 +96,16 @@ export class WarmConversations {
 
   async #load(database: string, id: string): Promise<ConversationLog> {
     const { store } = this.#context
-    const row = await store.getConversation(database, id)
-    if (row === null) throw notFound('conversation', id)
-    const log = this.fresh(row, true)
-    await log.catchUp(true)
-    this.keep(log)
-    return log
+    for (;;) {
+      const history = store.history
+      const row = await store.getConversation(database, id)
+      if (row === null) throw notFound('conversation', id)
+      const log = this.fresh(row, true)
+      await log.catchUp(true)
+      if (history !== store.history) continue
+      this.keep(log)
+      return log
+    }
   }
 }
 
@@ -116,6 +124,14 @@ function logContexts(context: WarmContext): (database: string) => LogContext {
         entries.push(entry)
       }
       return entries
+    },
+    history: {
+      current: () => store.history,
+      async has(conversation, entry) {
+        const [found] = await store.readEntries(database, conversation, { after: entry.seq - 1, limit: 1 })
+        return found !== undefined && found.seq === entry.seq && isSameEntry(found, entry)
+      },
+      wentBack: context.wentBack,
     },
   })
   return (database) => {

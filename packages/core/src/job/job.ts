@@ -119,7 +119,7 @@ export class Job {
     }
     this.writer = new Writer(
       log,
-      { ...identity, principal: this.run.principal.id },
+      { ...identity, principal: this.run.principal.id, owner: env.owner },
       {
         refused: (reason) => stopJob(this, reason),
         made: (jobs) => env.launch(jobs, log),

@@ -27,6 +27,7 @@ interface WriterIdentity {
   readonly epoch: number
   readonly again?: boolean
   readonly principal: string
+  readonly owner: string
 }
 
 /** Append numbers kept for the entries that begin a job: messages and its start. */
@@ -142,7 +143,7 @@ function notify(events: WriterEvents, { id }: WriterIdentity, jobs: readonly Job
 function appendOf(log: ConversationLog, job: WriterIdentity, recorded: Recorded): Writable<Append> {
   const { database, id } = log.state
   const { entries, open, settle, jobs, contents } = recorded
-  const fence = { job: job.id, epoch: job.epoch }
+  const fence = { job: job.id, epoch: job.epoch, owner: job.owner }
   const usedBy = job.principal
   const member: Writable<Append> = { database, conversation: id, fence, entries, open, settle, jobs, usedBy }
   if (contents !== null) member.contents = contents

@@ -2,6 +2,7 @@
 import type { AgentData } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { emptyState } from '../conversation/fold.ts'
+import { oneHistory } from '../conversation/known-history.ts'
 import { ConversationLog } from '../conversation/log.ts'
 import { liveJob } from '../conversation/state.ts'
 import { storedOf } from '../conversation/stored-values.ts'
@@ -90,6 +91,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
     const context = {
       append: async (append: Append) => store(engine, append, process()),
       stored: () => {},
+      history: oneHistory,
       read: async () => [],
       agents: (agent: string, revision: number) => parts.registry.revision<AgentData>(database, agent, revision),
     }

@@ -15,22 +15,38 @@ interface Definitions {
   report(error: unknown): void
 }
 
+/** Prepares databases. */
+export interface Preparing {
+  prepare(database: string): Promise<void>
+  /** It was prepared in another way. */
+  isPrepared(database: string): void
+  /** What is stored may have gone back: each database is prepared again when it is next used. */
+  again(): void
+}
+
 /**
  * Loads a database once, after storing the agents and protocols of the code in it [F10] [D17]. If a database holds something that
  * the code's definitions do not fit, that is reported once, and the database works with what it holds. Rejects if the store fails;
  * the next call tries again.
  */
-export function createPreparing(of: Definitions): (database: string) => Promise<void> {
+export function createPreparing(of: Definitions): Preparing {
   const prepared = new Map<string, Promise<void>>()
-  return (database) => {
-    const known = prepared.get(database)
-    if (known !== undefined) return known
-    const preparing = prepare(of, database).catch((error: unknown) => {
-      prepared.delete(database)
-      throw error
-    })
-    prepared.set(database, preparing)
-    return preparing
+  return {
+    prepare(database) {
+      const known = prepared.get(database)
+      if (known !== undefined) return known
+      const preparing = prepare(of, database).catch((error: unknown) => {
+        if (prepared.get(database) === preparing) prepared.delete(database)
+        throw error
+      })
+      prepared.set(database, preparing)
+      return preparing
+    },
+    isPrepared: (database) => void prepared.set(database, Promise.resolve()),
+    again() {
+      prepared.clear()
+      of.registry.again()
+    },
   }
 }
 

@@ -17,14 +17,14 @@ interface Place {
   readonly conversation: string
 }
 
-type ListeningParts = Pick<Parts, 'store' | 'warm' | 'hub' | 'tracker' | 'worker' | 'registry' | 'env'>
+type ListeningParts = Pick<Parts, 'store' | 'warm' | 'hub' | 'tracker' | 'worker' | 'registry' | 'env' | 'preparing'>
 
 /** Agents are reloaded after this many polls, even without a notification about them. */
 const refreshEvery = 20
 
 /** Starts to listen. */
 export function startListening(parts: ListeningParts, changed?: (problem: WitanError | null) => void): Listening {
-  const { store, warm, hub, worker, env, registry } = parts
+  const { store, warm, hub, worker, env, registry, preparing, tracker } = parts
   const relay = createRelay({
     hub,
     clock: env.clock,
@@ -47,6 +47,12 @@ export function startListening(parts: ListeningParts, changed?: (problem: WitanE
     gone(at) {
       warm.drop(at.database, at.conversation)
       hub.gone(channelOf(at.database, at.conversation))
+    },
+    historyChanged() {
+      preparing.again()
+      tracker.forgetEpochs()
+      worker.epochs.again(worker.live.values())
+      for (const { log } of worker.live.values()) log.sync.known.confirm().catch(report)
     },
     received(at, text) {
       if (at.conversation === '') registry.refresh(at.database).catch(report)

@@ -171,7 +171,7 @@ export function ownRuns(scope: Scope): OwnRuns {
       await ready()
       await ownConversation(scope, id)
       await parts.registry.ensure(database)
-      await renewEvidence(parts, await parts.warm.get(database, id), principal)
+      await renewEvidence(parts, await parts.warm.latest(database, id), principal)
     },
     watch(id) {
       const nobody = { entries: () => undefined, delta: () => undefined, gone: () => undefined }
@@ -252,8 +252,7 @@ async function askedOf(scope: Scope, job: JobRow): Promise<readonly Asked[]> {
 /** The principal of a live run, with what its evidence has proved: a request for a task carries none. */
 async function principalOfRun({ parts, database }: Scope, { conversation }: JobRow): Promise<Principal | null> {
   await parts.registry.ensure(database)
-  const log = await parts.warm.get(database, conversation)
-  await log.catchUp()
+  const log = await parts.warm.latest(database, conversation)
   return log.state.run?.principal ?? null
 }
 

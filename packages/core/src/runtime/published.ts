@@ -56,7 +56,7 @@ export function publishedAgents(parts: Parts, ready: () => Promise<void>): Publi
     await ready()
     const database = parts.domains.get(domain)
     if (database === undefined) return nobody
-    if (database !== localPrincipal.database) await parts.prepare(database)
+    if (database !== localPrincipal.database) await parts.preparing.prepare(database)
     return (await domainsOf(database)).get(domain) ?? nobody
   }
   return {

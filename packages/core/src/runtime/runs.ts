@@ -3,6 +3,7 @@ import { type RunRequest, type RunResult, WitanError } from '@witan/protocol'
 import type { ToolMode } from '@witan/protocol/entries'
 import { runRequestSchema } from '@witan/protocol/schemas'
 import { idOfNamed } from '../agent/registry.ts'
+import { decidedAgain } from '../conversation/went-back.ts'
 import { type Accepted, acceptNext, type Message } from '../command/accept.ts'
 import { answerAll } from '../command/answer-interruption.ts'
 import { cancelJob } from '../command/cancel.ts'
@@ -42,7 +43,7 @@ export async function run(
     const self = { ...(await authorOf(scope, id, author)), by: scope.principal }
     return say(scope, id, { ...rest, ...self, ...noting, ...filesIn(request.prompt), text: textOf(request.prompt) })
   }
-  const log = await scope.parts.warm.get(scope.database, id)
+  const log = await scope.parts.warm.latest(scope.database, id)
   return presented(
     scope,
     await answerAll(scope.parts, log, { answers, by: scope.principal, ifLastSeq: request.ifLastSeq, ...noting }),
@@ -115,7 +116,11 @@ export const sayDefaults = {
 } as const
 
 /** Sends a message to a conversation: starts a run, or acts on the live run according to `onActive` [D12]. */
-export async function say(scope: Scope, id: string, { sent, ...given }: Saying): Promise<AcceptedRun> {
+export function say(scope: Scope, id: string, saying: Saying): Promise<AcceptedRun> {
+  return decidedAgain(() => sayOnce(scope, id, saying))
+}
+
+async function sayOnce(scope: Scope, id: string, { sent, ...given }: Saying): Promise<AcceptedRun> {
   const { parts, database } = scope
   const log = await parts.warm.get(database, id)
   const { rootAgent } = log.state

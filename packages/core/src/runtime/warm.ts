@@ -1,4 +1,5 @@
 /** The folds that a runtime caches in memory: conversations, and recently read documents. */
+import { WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { withFaultPoints } from '../conversation/append-points.ts'
 import { entriesOf, WarmConversations } from '../conversation/warm-conversations.ts'
@@ -13,17 +14,40 @@ interface Warm {
   readonly documents: WarmDocuments
 }
 
-/** What the folds are connected to. `stored` also get what this process stores. */
+interface Stored {
+  stored(channel: string, entries: readonly Entry[]): void
+}
+
+/** What the folds are connected to. Telemetry and metrics also get what this process stores. */
 interface WarmParts {
   readonly store: Store
   readonly hub: LiveHub
   readonly registry: Registry
-  readonly stored: readonly (((channel: string, entries: readonly Entry[]) => void) | undefined)[]
+  readonly telemetry: Stored | null
+  readonly metrics: Stored | null
+  report(error: unknown): void
+}
+
+/** Calls it once in each history of the store. */
+function onceForEach(store: Store, report: () => void): () => void {
+  let reported: number | null = null
+  return () => {
+    if (reported === store.history) return
+    reported = store.history
+    report()
+  }
+}
+
+function wentBackError(): WitanError {
+  const detail =
+    'What is stored went back: commits that this process knew are lost, and what it knew of them is dropped.'
+  const hint = 'A standby that had not received them may have taken over, or a backup was restored.'
+  return new WitanError('STORE_UNAVAILABLE', detail, { hint })
 }
 
 /** Connects the folds to the store, to the readers and to the agents; nothing is read yet. */
-export function keepWarm({ store, hub, registry, stored }: WarmParts): Warm {
-  const others = stored.filter((one) => one !== undefined)
+export function keepWarm({ store, hub, registry, telemetry, metrics, report }: WarmParts): Warm {
+  const others = [telemetry?.stored, metrics?.stored].filter((one) => one !== undefined)
   const documents = new WarmDocuments((of) => entriesOf(store, of))
   const warm = new WarmConversations({
     store,
@@ -38,6 +62,7 @@ export function keepWarm({ store, hub, registry, stored }: WarmParts): Warm {
           },
     ensureRevision: (database, id, revision) => registry.ensureRevision(database, id, revision),
     lookup: (database) => (id, revision) => registry.revision(database, id, revision),
+    wentBack: onceForEach(store, () => report(wentBackError())),
     capacity: 256,
   })
   return { warm, documents }

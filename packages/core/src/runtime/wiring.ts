@@ -1,5 +1,5 @@
 /** Creates the parts of a runtime from its options and connects them. */
-import type { DatabaseId } from '@witan/protocol'
+import { type DatabaseId, WitanError } from '@witan/protocol'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { CheckContext } from '../agent/check/check.ts'
 import { maySendOf } from '../agent/bearers.ts'
@@ -39,7 +39,7 @@ import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
 import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
-import { createPreparing } from './databases.ts'
+import { createPreparing, type Preparing } from './databases.ts'
 import { domainsOf } from './domains.ts'
 import { remotesOf } from './remotes.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
@@ -64,8 +64,8 @@ export interface Parts extends CommandContext {
   /** The database of each domain, in the order of the options. */
   readonly domains: ReadonlyMap<string, string>
   readonly documents: WarmDocuments
-  /** Loads a database, with the agents and protocols of the code in it; once. */
-  prepare(database: string): Promise<void>
+  /** Loads databases, with the agents and protocols of the code in them. */
+  readonly preparing: Preparing
   /** Null if no traces are exported. */
   readonly telemetry: Telemetry | null
   /** Null if no figures are counted. */
@@ -104,9 +104,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     launch: (jobs, log) => {
       for (const job of jobs) worker.run(job, log)
     },
-    clock,
-    ids,
-    hub,
+    ...{ clock, ids, hub, report },
     owner: ids.owner(),
     leaseMs: options.leaseMs ?? 15_000,
     ceilings: ceilingsOf(options.limits),
@@ -117,16 +115,15 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     toolset: toolsetOf(toolSourcesOf({ tools, sources, find, protocol, exists, control, remotes, agents, report })),
     guidance: guidanceOf(peerLines({ protocol })),
     abandon: (of) => remotes?.abandon(of),
-    pin: (database, id) => registry.current(database).agents.get(id) ?? null,
+    pin: (database, id) => pin(registry, database, id),
     revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
     pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
     storeNow: () => store.now(),
     expireAt: (at) => expiry.at(at),
     traceparent: telemetry?.traceparent ?? null,
-    report,
   })
   const check = checkContext({ tools, querySources: sources, maySend, maxDepth: env.ceilings.maxDepth }, models)
-  const { warm, documents } = keepWarm({ store, hub, registry, stored: [telemetry?.stored, metrics?.stored] })
+  const { warm, documents } = keepWarm({ store, hub, registry, telemetry, metrics, report })
   const tracker = new RunTracker(createAwake())
   const worker = new Worker({
     env,
@@ -135,7 +132,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     store,
     warm,
     tracker,
-    prepare: (database) => prepare(database),
+    prepare: (database) => preparing.prepare(database),
     note: options.working ?? null,
     async sweep() {
       await expiry.settleDue()
@@ -145,12 +142,14 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   })
   const listening: Parts['listening'] = { current: null }
   const commands: CommandContext = { env, store, warm, tracker }
-  const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, () => expireDue(commands, prepare))
+  const expired = () => expireDue(commands, preparing.prepare)
+  const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, expired)
   const sweepConversations = sweeper({ store, warm, hub })
   const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
-  const prepare = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const rest = { domains, agents, tools, protocols, adminOf, expiry, listening, documents, prepare, telemetry, metrics }
-  return { ...commands, worker, registry, hub, check, sources, ...rest }
+  const preparing = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
+  const definitions = { agents, tools, protocols, adminOf, preparing }
+  const rest = { domains, expiry, listening, documents, telemetry, metrics }
+  return { ...commands, worker, registry, hub, check, sources, ...definitions, ...rest }
 }
 
 /** What a check reads besides agents. */
@@ -201,6 +200,13 @@ function tellingRecords(store: Store): AgentRecords {
       return isDone
     },
   }
+}
+
+/** An agent as it is now. Throws `STORE_UNAVAILABLE` if that must be read again first: a run keeps only a revision that is stored. */
+function pin(registry: Registry, database: string, id: string): PinnedAgent | null {
+  const { agents, isStale } = registry.current(database)
+  if (isStale) throw new WitanError('STORE_UNAVAILABLE', 'The agents are being read again.', { hint: 'Send it again.' })
+  return agents.get(id) ?? null
 }
 
 /** An agent that still exists and is enabled, in the revision that a run keeps. */

@@ -12,6 +12,17 @@ export function entryText(entry: Entry): string {
   return JSON.stringify(branches === undefined ? fields : [...fields, branches])
 }
 
+/** Whether two entries with one seq are the same one. Nobody writes two entries with one number in one epoch at one time. */
+export function isSameEntry(one: Entry, other: Entry): boolean {
+  return (
+    one.type === other.type &&
+    one.at === other.at &&
+    one.job === other.job &&
+    one.epoch === other.epoch &&
+    one.appendNo === other.appendNo
+  )
+}
+
 /** How many characters of an entry's text are enough to hold its place and the beginning of its message. */
 export const beginningCharacters = 2000
 const mostCharacters = 200

@@ -21,6 +21,8 @@ export interface StoreListener {
   due(): void
   /** The conversation was deleted. */
   gone(at: { readonly database: string; readonly conversation: string }): void
+  /** `Store.history` has grown. */
+  historyChanged(): void
   /** A text that another process sent with `notify`. Only a process that can read the store can send one; it may run another version. */
   received(at: { readonly database: string; readonly conversation: string }, text: string): void
   /** The conversations that are read in this process. The store calls this about once a second, if another process can open it. */

@@ -44,15 +44,16 @@ export function decideAppend<Job extends JobState>(
   append: Append,
   now: number,
 ): Decision<Job> {
-  const { fence, note, jobs = [], runLimit } = append
+  const { fence, follows, note, jobs = [], runLimit } = append
   if (note !== undefined && !standing.isHeld(note)) return refused('reply-taken')
   if (append.create !== undefined && standing.lastSeq !== null) return refused('exists')
   if (append.create === undefined && standing.lastSeq === null) return refused('missing')
+  const before = standing.lastSeq ?? 0
+  if ((follows?.entry?.seq ?? 0) > before) return refused('went-back')
   if (fence !== undefined) {
     const job = standing.job(fence.job)
-    if (job === null || !isLive(job) || job.owner === null || job.epoch !== fence.epoch) return refused('fenced', job)
+    if (job === null || !isHeld(job, fence)) return refused('fenced', job)
   }
-  const before = standing.lastSeq ?? 0
   if (append.ifLastSeq !== undefined && append.ifLastSeq !== before) return refused('moved')
   if (append.settle !== undefined && !areOpen(standing, append, append.settle)) return refused('settled')
   if (append.contents?.some(({ digest }) => !standing.hasContent(digest)) === true) return refused('contentless')
@@ -60,6 +61,10 @@ export function decideAppend<Job extends JobState>(
   const planned = plan(standing, jobs, { firstSeq: before + 1, now })
   if (!planned.ok || runLimit === undefined) return planned
   return standing.liveRuns(runLimit) < runLimit.most ? planned : refused('too-many')
+}
+
+function isHeld(job: JobState, { epoch, owner }: NonNullable<Append['fence']>): boolean {
+  return isLive(job) && job.owner !== null && (owner ?? job.owner) === job.owner && job.epoch === epoch
 }
 
 function refused<Job extends JobState>(reason: Refusal, job: Job | null = null): Decision<Job> {

@@ -2,7 +2,7 @@
 import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentChange, AgentReading } from '../agent/records.ts'
-import type { Refusal, RunLimit } from './append-terms.ts'
+import type { Followed, Refusal, RunLimit } from './append-terms.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
 import type { ContentUse, StoredContent } from './stored-content.ts'
 import type { ReadLimit } from '../identity/rights.ts'
@@ -154,8 +154,16 @@ export interface Append {
   readonly conversation: string
   /** Creates the conversation. Refused with `exists` if there is one with that id. */
   readonly create?: ConversationRow
-  /** The writer's job and epoch. Refused with `fenced` if the job is not live, has no owner, or is in another epoch [D5]. */
-  readonly fence?: { readonly job: string; readonly epoch: number }
+  /**
+   * What was decided on. Refused with `went-back` if the log does not have this entry any more; without an entry, if another history has
+   * begun.
+   */
+  readonly follows?: Followed
+  /**
+   * The writer's job and epoch. Refused with `fenced` if the job is not live, has no owner, or another one than this, or is in another
+   * epoch [D5].
+   */
+  readonly fence?: { readonly job: string; readonly epoch: number; readonly owner?: string }
   /** Refused with `moved` if the conversation's last seq is another. */
   readonly ifLastSeq?: number
   /** `(job, appendNo)` is unique. A store that lost the reply to a commit uses it to find out whether the commit happened. */
@@ -244,6 +252,11 @@ export interface OwnerRow extends Pick<ConversationRow, 'id' | 'agent' | 'create
 export interface Store extends AgentReading, ArtifactRecords, Records, ReplyRecords, UsageRecords {
   /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(): number
+  /**
+   * Grows whenever what is stored may have gone back: the database server was started again, another one took over, or a backup was
+   * restored. It has grown before any caller gets a reply that shows the new history. What a caller knew before may be lost then.
+   */
+  readonly history: number
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
   open(): Promise<void>
   close(): Promise<void>

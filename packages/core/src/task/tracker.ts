@@ -49,6 +49,15 @@ export class RunTracker {
     return first.filter((one) => one.database === at.database && one.conversation === at.conversation)
   }
 
+  /** The epochs that callers saw may be lost: any result counts from now on. */
+  forgetEpochs(): void {
+    for (const [id, waiters] of this.#waiters)
+      this.#waiters.set(
+        id,
+        waiters.map((waiter) => ({ ...waiter, epoch: 0 })),
+      )
+  }
+
   report(job: string, epoch: number, result: StoredResult): void {
     for (const waiter of this.#take(job, epoch)) waiter.resolve(result)
   }

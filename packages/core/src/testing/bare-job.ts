@@ -2,6 +2,7 @@
 import type { AgentInput } from '@witan/protocol'
 import type { Entry, EntryContent } from '@witan/protocol/entries'
 import { emptyState } from '../conversation/fold.ts'
+import { oneHistory } from '../conversation/known-history.ts'
 import { ConversationLog } from '../conversation/log.ts'
 import { makeEntry } from '../conversation/entry.ts'
 import { storedOf } from '../conversation/stored-values.ts'
@@ -76,6 +77,7 @@ export async function bareJob(agents: readonly BareAgent[]): Promise<BareJob> {
       return { ok: true, before: 0, lastSeq: entries.length, jobs: [] }
     },
     stored: () => {},
+    history: oneHistory,
     read: async () => [],
     agents: (id, revision) => parts.registry.revision(database, id, revision),
   })

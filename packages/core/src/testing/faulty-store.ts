@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 export type FaultKind = 'fail' | 'executeAndFail' | 'delay'
 
 /** The methods that may fail. */
-export type FaultyMethod = Exclude<keyof Store, 'now' | 'open' | 'close' | 'listen'>
+export type FaultyMethod = Exclude<keyof Store, 'now' | 'history' | 'open' | 'close' | 'listen'>
 
 /** The probability of each kind per method, from 0 to 1. */
 export type FaultRates = Readonly<Partial<Record<FaultyMethod, Readonly<Partial<Record<FaultKind, number>>>>>>

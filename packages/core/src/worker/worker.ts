@@ -8,6 +8,7 @@ import { type DriveContext, drive, takeOver } from './drive.ts'
 import type { Environment } from '../job/environment.ts'
 import { Job, stopJob } from '../job/job.ts'
 import { stopGracefully } from '../job/stop-gracefully.ts'
+import { createEpochs } from './epochs.ts'
 import { createCapacity, type Capacity } from './capacity.ts'
 
 /**
@@ -69,8 +70,7 @@ export class Worker {
   /** The jobs at work here, by their ids. */
   readonly live = new Map<string, Job>()
   readonly capacity: Capacity
-  /** The epochs stopped here, by job. Only a claim with a later epoch takes into account that an effect may have happened [D1]. */
-  readonly #stopped = new Map<string, number>()
+  readonly epochs = createEpochs()
   readonly #timers = { claims: () => {}, leases: () => {} }
   #claiming: Promise<void> = Promise.resolve()
   #closed = false
@@ -122,8 +122,7 @@ export class Worker {
   run(row: JobRow, log: ConversationLog): void {
     const { env, takesWork } = this.#context
     const live = this.live.get(row.id)
-    const latest = Math.max(live?.identity.epoch ?? 0, this.#stopped.get(row.id) ?? 0)
-    if (this.#closed || row.epoch <= latest || row.owner !== env.owner) return
+    if (this.#closed || row.owner !== env.owner || this.epochs.isSeen(row, live)) return
     if (live?.lifecycle.isReleased === true) {
       live.lifecycle.next = () => this.run(row, log)
       return
@@ -133,7 +132,7 @@ export class Worker {
     // The fold may have broken while the job was created.
     if (log.isBroken || !takesWork) return releaseJob(this.#context, this, row.id)
     if (liveJob(log.state, row.id) === null) return
-    const wasHere = this.#stopped.delete(row.id)
+    const wasHere = this.epochs.wasStopped(row.id)
     const job = new Job(env, log, row)
     this.live.set(row.id, job)
     const note = notingOf(this.#context, job, row)
@@ -142,10 +141,10 @@ export class Worker {
     job.lifecycle.left = drive(job, this.#context).then((driven) => {
       note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
-      if (job.lifecycle.stopped !== null) this.#stopped.set(row.id, row.epoch)
+      if (job.lifecycle.stopped !== null) this.epochs.stopped(row, job)
       if (this.#closed) return
       if (job.lifecycle.next !== null) job.lifecycle.next()
-      else if (job.lifecycle.stopped === 'invalidated') releaseJob(this.#context, this, row.id)
+      else if (isLeftBroken(job)) releaseJob(this.#context, this, row.id)
       else if (this.capacity.isFreeAgain()) this.claim().catch((error: unknown) => env.report(error))
     })
   }
@@ -160,6 +159,11 @@ export class Worker {
     await this.#context.store.releaseJobs(this.#context.env.owner)
     faultPoint('released')
   }
+}
+
+/** Stopped because of its fold alone: it goes on from a new one. */
+function isLeftBroken({ lifecycle: { stopped } }: Job): boolean {
+  return stopped === 'invalidated' || stopped === 'went-back'
 }
 
 /** Notes how the work on a job goes; null if nobody wants to know. */

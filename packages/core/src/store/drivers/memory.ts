@@ -44,6 +44,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const access: MemoryAccess = { memory, handle }
   const store: Store = {
     now: memory.now,
+    history: 0,
     async open() {
       memory.handles.add(handle)
     },

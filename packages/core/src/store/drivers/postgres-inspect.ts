@@ -6,6 +6,7 @@ import { readSettings, type PostgresStoreOptions } from './postgres.ts'
 import { clientConfig, connect, connectSession, type Pg, useParsers } from './postgres/connect.ts'
 import { readSchema, unreachable } from './postgres/migrate.ts'
 import { lookAtPeer } from './postgres/session-settings.ts'
+import { createHistories } from './postgres/history.ts'
 import type { ConnectionSettings } from './postgres/settings.ts'
 
 /** A server that a store could be opened on. */
@@ -27,7 +28,7 @@ export interface StoreServerReport {
 
 /** Connects as `open` of a store does. Throws what that would throw: `STORE_UNREACHABLE` or `SCHEMA_TOO_NEW`. */
 export async function inspectStoreServer(options: PostgresStoreOptions): Promise<StoreServerReport> {
-  const settings = { ...readSettings(options), observe: () => {} }
+  const settings = { ...readSettings(options), observe: () => {}, histories: createHistories(() => {}) }
   const pg = (await import('pg')).default as unknown as Pg
   useParsers(pg.types)
   if (settings.isShared) await lookThroughPooler(pg, settings)

@@ -13,6 +13,7 @@ import { contentMethods } from './postgres/contents.ts'
 import { agentMethods, replyMethods } from './postgres/agents.ts'
 import { listeningConfig } from './postgres/listener.ts'
 import { GroupCommit } from './postgres/group.ts'
+import { createHistories } from './postgres/history.ts'
 import { sqlState } from './postgres/error.ts'
 import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
@@ -65,7 +66,8 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const { unavailableAfterMs = 10_000, groupsAtOnce = 2 } = options
   const read = readSettings(options)
   const session = new PostgresSession({ unavailableAfterMs, replyMs: read.timeouts.replyMs })
-  const settings = { ...read, observe: session.clock.observe }
+  const histories = createHistories(() => notifications.historyChanged())
+  const settings = { ...read, observe: session.clock.observe, histories }
   let pg: Pg | null = null
   const notifications = createNotifications({
     session,
@@ -105,6 +107,9 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   }
   return {
     now: () => session.clock.now(),
+    get history() {
+      return histories.current()
+    },
     open() {
       opening ??= open().catch((error: unknown) => {
         opening = null
@@ -136,7 +141,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
 }
 
 /** The settings of a store. Throws `STORE_UNREACHABLE` if an address or a name cannot be one. */
-export function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, 'observe'> {
+export function readSettings(options: PostgresStoreOptions): Omit<ConnectionSettings, 'observe' | 'histories'> {
   const { url, listenUrl, schema = 'witan', poolSize = 10, timeouts } = options
   if (!/^[a-z_][a-z0-9_]{0,39}$/.test(schema)) {
     const hint = 'Use lower-case letters, digits and `_`, at most 40, not beginning with a digit.'

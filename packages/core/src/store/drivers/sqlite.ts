@@ -39,6 +39,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const session = new SqliteSession({ file: resolve(file), synchronous, now })
   return {
     now,
+    history: 0, // nobody else writes the file while it is open
     open: () => session.open(),
     close: () => session.close(),
     ...logMethods(session),

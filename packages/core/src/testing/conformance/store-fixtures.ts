@@ -41,6 +41,7 @@ export const idleListener: StoreListener = {
   gone() {},
   received() {},
   watched: () => [],
+  historyChanged() {},
   listening() {},
   ignored() {},
 }

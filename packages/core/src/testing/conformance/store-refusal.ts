@@ -36,6 +36,9 @@ interface Refused {
   readonly append: (store: Store) => Promise<Append>
 }
 
+/** What a writer follows that knows of an entry with this seq. */
+const follows = (store: Store, seq: number) => ({ history: store.history, entry: { ...entry('known'), seq } })
+
 const entries = (): Entry[] => [entry('no')]
 /** A reservation of a reply that was never begun. */
 const note = { key: 'k', at: 1, text: 'no' }
@@ -52,7 +55,18 @@ const refusals: readonly Refused[] = [
     append: async () => ({ database, conversation: 'chats/j1', create: conversation('chats/j1'), entries: entries() }),
   },
   { reason: 'missing', append: async () => ({ database, conversation: 'chats/2', entries: entries() }) },
+  {
+    reason: 'went-back',
+    append: async (store) => ({ ...(await writer(store)), follows: follows(store, 7), entries: entries() }),
+  },
   { reason: 'fenced', append: async (store) => ({ ...(await writer(store, 7)), entries: entries() }) },
+  {
+    reason: 'fenced',
+    append: async (store) => {
+      const { fence, ...at } = await writer(store)
+      return { ...at, fence: { ...fence, owner: 'another' }, entries: entries() }
+    },
+  },
   { reason: 'moved', append: async (store) => ({ ...(await writer(store)), ifLastSeq: 7, entries: entries() }) },
   {
     reason: 'active',
@@ -202,7 +216,7 @@ function checkFences(check: Check): void {
 
 function checkReasons(check: Check): void {
   check(
-    'of several reasons the first is told: reply, existence, fence, seq, interruptions, jobs, limit',
+    'of several reasons the first is told: reply, existence, what it follows, fence, seq, interruptions, jobs, limit',
     async (store) => {
       const job = await begin(store, { id: 'j1' })
       const settle = [settlement('none')]
@@ -212,6 +226,7 @@ function checkReasons(check: Check): void {
       assertRefused(await store.append({ ...wrong, conversation: 'chats/none', note }), 'reply-taken')
       assertRefused(await store.append({ ...wrong, conversation: 'chats/none' }), 'missing')
       assertRefused(await store.append({ ...at, create: conversation(job.conversation) }), 'exists')
+      assertRefused(await store.append({ ...at, follows: follows(store, 9) }), 'went-back')
       assertRefused(await store.append(at), 'fenced')
       assertRefused(await store.append({ ...at, ...by(job) }), 'moved')
       assertRefused(await store.append({ ...at, ...by(job), ifLastSeq: 1 }), 'settled')

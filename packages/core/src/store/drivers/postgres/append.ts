@@ -3,6 +3,7 @@ import { faultPoint } from '../../../identity/fault-point.ts'
 import { pause } from '../../../identity/turn.ts'
 import { readSql } from '../../sql/postgres/append.ts'
 import { contentSql } from '../../sql/postgres/contents.ts'
+import { entryOf, isSameEntry } from '../../entry-text.ts'
 import type { AppendResult } from '../../store.ts'
 import type { Transaction } from './connection.ts'
 import { inDoubt } from './error.ts'
@@ -42,6 +43,7 @@ export function storeGroup(session: PostgresSession, group: Group): Promise<Stor
     unreported = null
     const { batch } = read
     await readMore(transaction, batch, group)
+    await readFollowed(transaction, batch, group)
     const results = group.members.map((member) => apply(batch, member))
     const done: StoredGroup = { results, replaced: batch.purged }
     const last = await sendAllButLast(transaction, writesOf(batch))
@@ -99,6 +101,27 @@ async function readGroup(transaction: Transaction, { database, members }: Group,
   )
   layOut(batch, { conversations, jobs, interruptions, replies, principals })
   return { batch, isStored: evidence !== null && isEvident(evidence, rows.at(-1) ?? []) }
+}
+
+/** Finds the members whose writer decided in another history on what the log no longer has. Nearly always there is nothing to read. */
+async function readFollowed(transaction: Transaction, batch: Batch, { database, members }: Group): Promise<void> {
+  const history = transaction.history()
+  const followed = members.flatMap(({ append }) => {
+    const { follows } = append
+    if (follows === undefined || follows.history === history) return []
+    if (follows.entry !== null) return [{ append, entry: follows.entry }]
+    batch.astray.add(append)
+    return []
+  })
+  if (followed.length === 0) return
+  const conversations = followed.map(({ append }) => stored(append.conversation))
+  const seqs = followed.map(({ entry }) => entry.seq)
+  const [rows = []] = await transaction.send([[readSql.readFollowed, stored(database), conversations, seqs]])
+  const found = new Map(rows.map(({ conversation, seq, text }) => [`${seq} ${conversation}`, text as string]))
+  for (const [index, { append, entry }] of followed.entries()) {
+    const text = found.get(`${entry.seq} ${conversations[index]}`)
+    if (text === undefined || !isSameEntry(entryOf(text, entry.seq), entry)) batch.astray.add(append)
+  }
 }
 
 function evidenceQuery(database: string, evidence: Evidence): Statement {

@@ -21,6 +21,8 @@ import type { Route } from './url.ts'
 export interface Transaction {
   /** The server's time when it began, known after the first reply. */
   now(): number
+  /** The history that it works with, known after the first reply. */
+  history(): number
   /** Sends all statements together and returns the rows of each, in order. */
   send(queries: readonly Statement[]): Promise<readonly (readonly Row[])[]>
   /** Sends these and the commit together. If it throws without an SQLSTATE, it is unknown whether the commit happened. */
@@ -96,15 +98,20 @@ export class PostgresConnection {
     return this.#use({ pool: 'write', ...options }, async (client) => {
       let state: 'new' | 'open' | 'over' = 'new'
       let now = 0
+      let history = 0
       const send = async (queries: readonly Statement[], end: readonly string[]) => {
         const first = state === 'new' ? this.#statements.begin(place, options) : []
         state = end.length === 0 ? 'open' : 'over'
         const results = await this.#send(client, [...first, ...this.#statements.all(queries), ...end], options)
-        if (first.length > 0) now = clockOf(results)
+        if (first.length > 0) {
+          now = clockOf(results)
+          history = this.#settings.histories.of(originOf(results))
+        }
         return results.slice(first.length, results.length - end.length).map(({ rows }) => rows)
       }
       const transaction: Transaction = {
         now: () => now,
+        history: () => history,
         send: (queries) => send(queries, []),
         async commit(queries) {
           const all = [...queries, ...confirmationOf(options)]
@@ -184,7 +191,10 @@ export class PostgresConnection {
     }
     // An administrator or a time-out ended the wait for the standby: the commit is durable here, perhaps nowhere else.
     if (unconfirmed.delete(client)) throw new Error('The standby did not confirm the commit')
-    if (String(parts[0]).startsWith('begin')) this.#settings.observe(clockOf(results), askedAt)
+    if (String(parts[0]).startsWith('begin')) {
+      this.#settings.observe(clockOf(results), askedAt)
+      this.#settings.histories.observe(originOf(results))
+    }
     return results
   }
 
@@ -264,6 +274,11 @@ function isFull(error: unknown): boolean {
 /** The row of the second statement of every transaction. */
 function clockOf(results: readonly Result[]): number {
   return results[1]?.rows[0]?.now as number
+}
+
+/** Empty while a dump is being restored. */
+function originOf(results: readonly Result[]): string {
+  return (results[1]?.rows[0]?.origin as string | null) ?? ''
 }
 
 function isIdle(client: PoolClient): boolean {

@@ -31,6 +31,8 @@ export interface Notifications {
   appended(at: Named & { readonly lastSeq: number }): void
   gone(at: Named): void
   due(): void
+  /** Tells the listeners of this process. */
+  historyChanged(): void
   readonly notify: Store['notify']
   readonly listen: Store['listen']
   /** Starts when the store is open, also for listeners added before. Without a key nothing is sent. */
@@ -70,6 +72,9 @@ export function createNotifications(settings: NotificationSettings): Notificatio
     appended: ({ lastSeq, ...at }) => send({ kind: 'appended', at, lastSeq }),
     gone: (at) => send({ kind: 'gone', at }),
     due: () => send({ kind: 'due' }),
+    historyChanged() {
+      for (const { listener } of listeners) listener.historyChanged()
+    },
     notify: (database, conversation, text) => send({ kind: 'said', at: { database, conversation }, text }),
     listen(listener) {
       const one = { listener }

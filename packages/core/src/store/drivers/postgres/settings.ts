@@ -1,4 +1,5 @@
 /** Connection settings of a store: server, user and time-outs. */
+import type { Histories } from './history.ts'
 import type { Way } from './url.ts'
 
 /** Time-outs in ms. */
@@ -30,4 +31,6 @@ export interface ConnectionSettings {
   readonly timeouts: Timeouts
   /** Called with the server's time at every transaction, and with the monotonic time when it was requested. */
   readonly observe: (serverNow: number, askedAt: number) => void
+  /** Takes the origin of every transaction. */
+  readonly histories: Histories
 }

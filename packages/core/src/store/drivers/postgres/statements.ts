@@ -17,11 +17,13 @@ export type Statement = readonly [sql: string, ...values: Value[]]
 export type TransactionScope = { readonly database: string } | 'worker'
 
 /**
- * Sets the role and the tenant for this transaction only, and selects the server's time. Divides by zero if the schema works with
- * later versions than `$3` only. The read of the version holds up a migration until the transaction ends, and it waits for one.
+ * Sets the role and the tenant for this transaction only, and selects the server's time, and the origin of what is stored: when the
+ * server was started, and which row holds the version of the schema. Divides by zero if the schema works with later versions than
+ * `$3` only. The read of the version holds up a migration until the transaction ends, and it waits for one.
  */
 const enter = `select set_config('role', $1, true), set_config('witan.database', $2, true), ${clock} as now,
-  (select 1 / case when v.works_from > $3 then 0 else 1 end from {s}.schema_version v) as fits`
+  (select pg_postmaster_start_time() || ' ' || v.xmin || ' ' || v.tableoid::bigint / case when v.works_from > $3 then 0 else 1 end
+    from {s}.schema_version v) as origin`
 
 /** The SQLSTATE of a transaction that was begun by a version that is too old. */
 export const tooOldState = '22012'

@@ -71,6 +71,8 @@ export interface Batch {
   readonly uses: (ContentUse & { readonly conversation: string })[]
   readonly people: (ParticipantRow & { readonly conversation: string })[]
   readonly usage: UsageCount
+  /** Appends that follow an entry which the log no longer has. */
+  readonly astray: Set<Append>
   /** How many runs are live, by principal, of those that a member limits. */
   readonly liveRuns: Map<string, number>
 }
@@ -95,6 +97,7 @@ export function createBatch(database: string, now: number): Batch {
     uses: [],
     people: [],
     usage: new UsageCount(),
+    astray: new Set(),
   }
 }
 
@@ -149,6 +152,7 @@ export function apply(batch: Batch, member: GroupMember): AppendResult {
   const { append } = member
   const { conversation: id } = append
   const found = batch.conversations.get(id)
+  if (batch.astray.has(append)) return refused(batch, 'went-back', null)
   const isOver = found !== undefined && isPast(batch, found)
   const conversation = isOver ? undefined : found
   const decision = decideAppend(standingOf(batch, { id, conversation, isOver }), append, batch.now)

@@ -58,6 +58,10 @@ from {s}.conversations c where c.database = $1 and c.id = any($2)`,
   readParameters: 'select id, parameters from {s}.conversations where database = $1 and id = any($2)',
   /** The mark that a group without a commit reply left, if it was stored. */
   readEvidence: 'select text from {s}.entries where database = $1 and conversation = $2 and seq = $3',
+  /** What members follow. */
+  readFollowed: `
+select e.conversation, e.seq, e.text from unnest($2::text[], $3::bigint[]) as n (conversation, seq)
+join {s}.entries e on e.database = $1 and e.conversation = n.conversation and e.seq = n.seq`,
   readMark: 'select id from {s}.marks where database = $1 and id = $2',
 } as const
 
