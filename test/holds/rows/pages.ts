@@ -12,10 +12,33 @@ const asked: Readonly<Record<string, (runtime: Runtime) => Promise<unknown>>> = 
   'a run that continues it': async (runtime) => (await runtime.run('chats/long', { prompt: 'And?' })).result,
 }
 
+/** What readers of its model calls ask for. */
+const computed: Readonly<Record<string, (runtime: Runtime) => Promise<unknown>>> = {
+  'a page of the model calls': (runtime) => runtime.modelCalls.list('chats/long', { limit: 200 }),
+  'the last model call': async (runtime) => {
+    const { lastSeq } = await runtime.getConversation('chats/long')
+    const { items } = await runtime.modelCalls.list('chats/long', { limit: 1 })
+    const ends = Number(items[0]?.id)
+    return runtime.modelCalls.get('chats/long', String(lastSeq - (await entriesOfRun(runtime)) + ends))
+  },
+  'the readers of the first entry': (runtime) => runtime.modelCalls.readers('chats/long', 1),
+}
+
+/** How many entries each of its runs has. */
+async function entriesOfRun(runtime: Runtime): Promise<number> {
+  const { lastSeq, runCount } = await runtime.getConversation('chats/long')
+  return lastSeq / runCount
+}
+
 /** Long conversations by their names. */
 const lengths: Readonly<Record<string, Length>> = {
   'thirty prompts of 0.9 MB': { runs: 30, characters: 900_000 },
   '5,000 short prompts': { runs: 5_000, characters: 100 },
+}
+
+/** One with a value that stands in each line of its prompts and is hidden: readers of model calls do not get it. */
+const masked: Readonly<Record<string, Length>> = {
+  'two prompts of 2 MiB and a hidden value': { runs: 2, characters: 2_097_152, hidden: 'goes on for a while' },
 }
 
 /** What copies it whole. */
@@ -69,6 +92,17 @@ export const pages: readonly Row[] = [
             return () => Promise.all(Array.from({ length: times }, () => ask(runtime)))
           },
         }) satisfies Row,
+    ),
+  ),
+  ...Object.entries({ ...lengths, ...masked }).flatMap(([long, length]) =>
+    Object.entries(computed).map(
+      ([what, ask]): Row => ({
+        name: `${what} of a conversation with ${long}`,
+        setUp: async (play) => {
+          const runtime = await openLong(play, length)
+          return () => ask(runtime)
+        },
+      }),
     ),
   ),
   ...Object.keys(stores).flatMap((kind) =>

@@ -13,6 +13,8 @@ import { saying } from './said.ts'
 export interface Length {
   readonly runs: number
   readonly characters: number
+  /** A value of the conversation that is hidden. */
+  readonly hidden?: string
 }
 
 /** Stores by their names. */
@@ -27,7 +29,7 @@ export const stores: Readonly<Record<string, (play: Play) => Store | Promise<Sto
 }
 
 /** A runtime whose conversation `chats/long` is in no cache. */
-export async function openLong(play: Play, length: Length, kind = 'memory'): Promise<Runtime> {
+export async function openLong(play: Play, { hidden, ...length }: Length, kind = 'memory'): Promise<Runtime> {
   const store = await stores[kind]?.(play)
   if (store === undefined) throw new Error(`there is no store "${kind}"`)
   const runtime = createRuntime({
@@ -41,7 +43,9 @@ export async function openLong(play: Play, length: Length, kind = 'memory'): Pro
   await (await runtime.start({ agent: 'root', id: 'chats/short', prompt: 'Go.' })).run?.result
   const short = await store.readSnapshot('default', 'chats/short')
   if (short === null) throw new Error('the store has lost a conversation')
-  await store.putSnapshot('default', lengthened(short, { id: 'chats/long', ...length }))
+  const long = lengthened(short, { id: 'chats/long', ...length })
+  const parameters: typeof long.row.parameters = hidden === undefined ? {} : { hidden: [hidden, true] }
+  await store.putSnapshot('default', { ...long, row: { ...long.row, parameters } })
   return runtime
 }
 

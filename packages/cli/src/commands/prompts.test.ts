@@ -81,6 +81,6 @@ describe('what models were asked, on the command line', () => {
   test('a number that is none says where they are listed', async () => {
     const { err, code } = await prompts('1')
     assert.notEqual(code, 0)
-    assert.match(err, /There is no model call `1`\.[^]*`witan conversations prompts ID` lists them/)
+    assert.match(err, /There is no model call `1`\.[\s\S]*`witan conversations prompts ID` lists them/)
   })
 })
