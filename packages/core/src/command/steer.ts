@@ -194,7 +194,8 @@ export async function progressOf(
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
     const state = of.state === undefined ? {} : { state: of.state }
     const options = { signal, deltas: false, ...state, ...traced(context.env, database, call.place) }
-    return orAborted(readReply(model, requestOf(task, call, of.question), options), signal)
+    const request = requestOf(task, call, { question: of.question, soFar: soFar(context, log, call) })
+    return orAborted(readReply(model, request, options), signal)
   })
   const spent = { ...namesOfModel(reply, model), usage: reply.usage, finishReason: reply.finishReason, startedAt }
   return { text: answerText(task.root, reply.text), asOfSeq, spent }
@@ -221,24 +222,44 @@ function readBy(call: AgentCall): readonly ModelMessage[] {
   return modelView(call, systemMessage(call, { maxDepth: 0, lines: [] })).messages.slice(1)
 }
 
+const unknownThere = 'what it has done is not known here before its answer.'
+const begunThere = 'its last words are the beginning of an answer that goes on.'
+
 /** What an agent on another server was asked, has answered before, and has been sent since, as the model of its caller may read it. */
-function saidTo({ message, earlierAnswers, document, parent }: AgentCall): readonly ModelMessage[] {
+function saidTo({ message, earlierAnswers, document, parent }: AgentCall, soFar: string): readonly ModelMessage[] {
   const shown = parent?.scrubOthers ?? ((text: string) => text)
   const told = (content: string) => ({ role: 'user', content: markForeign(shown(content)) }) as const
   const answers = earlierAnswers.map((content) => ({ role: 'assistant', content: shown(content) }) as const)
-  return [told(message), ...answers, ...document.inbox.map(({ text }) => told(text))]
+  const begun = soFar === '' ? [] : [{ role: 'assistant', content: markForeign(soFar) } as const]
+  return [told(message), ...answers, ...document.inbox.map(({ text }) => told(text)), ...begun]
 }
 
-function requestOf(task: LiveJob, call: AgentCall, question: string): ModelRequest {
+/** What an agent on another server has written of its answer, as far as it was read here; empty where nothing is known. */
+function soFar({ env }: CommandContext, { state }: ConversationLog, { place, remote, parent }: AgentCall): string {
+  if (remote === null) return ''
+  const characters = 2 * readBack
+  const [{ text } = { text: '' }] = env.hub.texts(state.channel, { call: place.call, characters })
+  const shown = parent?.scrubOthers ?? ((whole: string) => whole)
+  // The last word may be the beginning of one that is hidden.
+  let end = text.length
+  while (end > 0 && text[end - 1]?.trim() !== '') end -= 1
+  return shown(text.slice(Math.max(0, end - characters), end)).trimEnd()
+}
+
+function requestOf(
+  task: LiveJob,
+  call: AgentCall,
+  { question, soFar }: { readonly question: string; readonly soFar: string },
+): ModelRequest {
   const { agent } = call
-  const whole = transcriptOf(call.remote === null ? readBy(call) : saidTo(call))
+  const whole = transcriptOf(call.remote === null ? readBy(call) : saidTo(call, soFar))
   // A cut in a line that was escaped must not leave its mark at the beginning of a line.
   const history = whole.length <= readBack ? whole : `…${whole.slice(-readBack)}`
   const others = [...task.calls.values()].slice(1).map(({ agent: { id } }) => `\`${id}\` is at work for it.`)
   const below =
     call.remote === null
       ? others
-      : [...others, 'It works on another server: what it has done is not known here before its answer.']
+      : [...others, `It works on another server: ${soFar === '' ? unknownThere : begunThere}`]
   const story = [`<history>\n${answerText(task.root, history)}\n</history>`, ...below].join('\n')
   const system = `You report on the work of the agent \`${agent.id}\`, from its history alone. Answer the question in a few sentences; say what is not known yet.`
   const messages = [

@@ -62,6 +62,13 @@ function forget(open: Map<string, Written>, key: string, upTo: number): void {
   if (written !== undefined && written.first.attempt <= upTo) open.delete(key)
 }
 
+/** The last parts that have so many characters together. */
+function endOf(parts: readonly string[], characters: number): string {
+  let from = parts.length
+  for (let left = characters; from > 0 && left > 0; left -= parts[from]?.length ?? 0) from -= 1
+  return parts.slice(from).join('')
+}
+
 /** Holds the readers by conversation, and the text so far of each open call. */
 export class LiveHub {
   readonly #channels = new Map<string, Channel>()
@@ -100,10 +107,13 @@ export class LiveHub {
     }
   }
 
-  /** The text so far of each open call. */
-  texts(conversation: string): readonly Delta[] {
+  /** The text so far of each open call; with `of` the end of that of one call, at least so many characters of it. */
+  texts(conversation: string, of?: { readonly call: string; readonly characters: number }): readonly Delta[] {
     const open = this.#texts.get(conversation)
-    return open === undefined ? [] : [...open.values()].map(({ first, parts }) => ({ ...first, text: parts.join('') }))
+    if (open === undefined) return []
+    if (of === undefined) return [...open.values()].map(({ first, parts }) => ({ ...first, text: parts.join('') }))
+    const one = open.get(of.call)
+    return one === undefined ? [] : [{ ...one.first, text: endOf(one.parts, of.characters) }]
   }
 
   /** Passes stored entries to the readers. The text of a call is kept until its reply or its end is stored. */

@@ -1,5 +1,6 @@
 /** What a call to another server says of itself: who calls, in which chain, and with what right [M04–M08, M26–M28]. */
-import { createHash } from 'node:crypto'
+import { Buffer } from 'node:buffer'
+import { createHash, sign } from 'node:crypto'
 import { addressOf } from '@witan/protocol/names'
 import { nextHop } from '../identity/chain.ts'
 import { evidenceNow, leadingEvidence, onBehalfOf } from '../identity/on-behalf-of.ts'
@@ -101,16 +102,18 @@ async function token(
   { keys, now }: CredentialOptions,
   of: { readonly sender: string; readonly audience: string; readonly messageId: string; readonly witanChain: object },
 ): Promise<string> {
-  const { SignJWT } = await import('jose')
   const key = keyOfMessages(await keys.list(), now())
   const at = Math.floor(now() / 1000)
-  return new SignJWT({ witan_chain: of.witanChain })
-    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT', kid: key.kid })
-    .setIssuer(`https://${of.sender.slice(of.sender.indexOf('@', 1) + 1)}`)
-    .setSubject(of.sender)
-    .setAudience(of.audience)
-    .setIssuedAt(at)
-    .setExpirationTime(at + lifeSeconds)
-    .setJti(of.messageId)
-    .sign(key.privateKey)
+  const header = { alg: 'EdDSA', typ: 'JWT', kid: key.kid }
+  const claims = {
+    ...{ witan_chain: of.witanChain, iss: `https://${of.sender.slice(of.sender.indexOf('@', 1) + 1)}` },
+    ...{ sub: of.sender, aud: of.audience, iat: at, exp: at + lifeSeconds, jti: of.messageId },
+  }
+  const text = `${encoded(header)}.${encoded(claims)}`
+  // Each message has one: signed at once, that is half of what the asynchronous way costs.
+  return `${text}.${sign(null, Buffer.from(text), key.privateKey).toString('base64url')}`
+}
+
+function encoded(part: object): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
