@@ -1,9 +1,12 @@
 /** Agents over HTTP: list, read, save, check, draw. */
 import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
 import type { StoredField } from '@witan/protocol/schemas'
+import type { Preview, PreviewInput } from '@witan/protocol/tools'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import type { ProtocolToSave } from './protocols.ts'
-import { type SubAgents, subAgentCalls, type Tools, toolCalls } from './sub-agents.ts'
+import { type Revisions, revisionCalls } from './revisions.ts'
+import { type SubAgents, subAgentCalls } from './sub-agents.ts'
+import { type Tools, toolCalls } from './tools.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
 
 /** What is reachable from one agent, as a drawing shows it. */
@@ -54,6 +57,9 @@ export interface Agents {
   check(agents?: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<CheckReport>
   /** The tree below one agent. */
   graph(id: string): Promise<AgentGraph>
+  /** What the first model call of an agent, or of a draft of it, would get. Stores and asks nothing. */
+  preview(id: string, request?: PreviewInput): Promise<Preview>
+  readonly revisions: Revisions<StoredAgent>
   /** Spelled as in the address, `/agents/{id}/subagents`. */
   readonly subagents: SubAgents
   readonly tools: Tools
@@ -80,9 +86,12 @@ export function agentCalls(transport: Transport): Agents {
     },
     check: (agents, protocols) =>
       transport.json('POST', '/api/v1/check', {
+        onlyReads: true,
         body: { ...(agents === undefined ? {} : { agents }), ...(protocols === undefined ? {} : { protocols }) },
       }),
     graph: (id) => transport.json('GET', `${at(id)}/graph`),
+    preview: (id, request = {}) => transport.json('POST', `${at(id)}/preview`, { body: request, onlyReads: true }),
+    revisions: revisionCalls(transport, at),
     subagents: subAgentCalls(transport),
     tools: toolCalls(transport),
   }

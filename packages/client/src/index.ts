@@ -56,8 +56,9 @@ export type {
   IfMatch,
   NewSubAgent,
   SubAgents,
-  Tools,
 } from './sub-agents.ts'
+export type { Revisions } from './revisions.ts'
+export type { Tools } from './tools.ts'
 
 // errors
 export type { ClientErrorCode } from './error.ts'

@@ -1,6 +1,7 @@
 /** Protocols over HTTP: list, read, save, delete. */
 import type { ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
 import { eachItem, type Page, type PageQuery } from './page.ts'
+import { type Revisions, revisionCalls } from './revisions.ts'
 import { revisionHeader, segment, type Transport } from './transport.ts'
 
 /** A protocol to save. A stored one may be sent back as it is: what the store adds, such as its `revision`, is ignored. */
@@ -17,6 +18,7 @@ export interface Protocols {
   save(protocol: ProtocolToSave, options?: { readonly ifMatch?: number }): Promise<StoredProtocol>
   /** Deletes; `PROTOCOL_REFERENCED` while an agent speaks it. */
   delete(name: string): Promise<void>
+  readonly revisions: Revisions<StoredProtocol>
 }
 
 /** The protocol calls over one transport. */
@@ -31,5 +33,6 @@ export function protocolCalls(transport: Transport): Protocols {
     save: (protocol, { ifMatch } = {}) =>
       transport.json('PUT', at(protocol.name), { body: protocol, headers: revisionHeader(ifMatch) }),
     delete: (name) => transport.json('DELETE', at(name)),
+    revisions: revisionCalls(transport, at),
   }
 }

@@ -1,13 +1,5 @@
 /** The sub-agents and tools of an agent over HTTP, one by one, and direct runs of sub-agents. */
-import type {
-  AgentInput,
-  GivenParameter,
-  Prompt,
-  RunRequest,
-  RunResult,
-  StoredAgent,
-  SubAgentEdge,
-} from '@witan/protocol'
+import type { AgentInput, GivenParameter, Prompt, RunRequest, RunResult, SubAgentEdge } from '@witan/protocol'
 import type { AssignedSubAgent, SubAgentLine } from '@witan/protocol/edges'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import { followRun, isResult, type Reading } from './stream.ts'
@@ -59,14 +51,6 @@ export interface SubAgents {
   run(parentId: string, id: string, request: DirectRunRequest): Promise<RunResult>
 }
 
-/** The tools that an agent has. Every change is a save of that agent, with its checks. */
-export interface Tools {
-  /** `TOOL_UNKNOWN` if the server has none of that name. */
-  assign(id: string, tool: string, options?: IfMatch): Promise<StoredAgent>
-  /** `NOT_FOUND` if the agent has none of that name. */
-  unassign(id: string, tool: string, options?: IfMatch): Promise<void>
-}
-
 /** The sub-agent calls over one transport. */
 export function subAgentCalls(transport: Transport): SubAgents {
   const roster = (parentId: string) => `/api/v1/agents/${segment(parentId)}/subagents`
@@ -83,16 +67,6 @@ export function subAgentCalls(transport: Transport): SubAgents {
     unassign: (parentId, id, { ifMatch } = {}) =>
       transport.json('DELETE', at(parentId, id), { headers: revisionHeader(ifMatch) }),
     run: (parentId, id, request) => runDirectly(transport, `${at(parentId, id)}/run`, request),
-  }
-}
-
-/** The tool calls over one transport. */
-export function toolCalls(transport: Transport): Tools {
-  const at = (id: string, tool: string) => `/api/v1/agents/${segment(id)}/tools/${segment(tool)}`
-  return {
-    assign: (id, tool, { ifMatch } = {}) => transport.json('PUT', at(id, tool), { headers: revisionHeader(ifMatch) }),
-    unassign: (id, tool, { ifMatch } = {}) =>
-      transport.json('DELETE', at(id, tool), { headers: revisionHeader(ifMatch) }),
   }
 }
 

@@ -17,9 +17,11 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** Set for a `POST` that changes nothing: nobody need remember its reply. */
+  readonly onlyReads?: true
 }
 
-/** Sends requests to one server. Every `POST` carries an `Idempotency-Key`, so a repeat after a lost connection does nothing twice. */
+/** Sends requests to one server. Every `POST` that changes something carries an `Idempotency-Key`, so a repeat after a lost connection does nothing twice. */
 export interface Transport {
   readonly timing: Timing
   /** The full URL of a path, for messages. */
@@ -76,7 +78,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   async function json(method: string, path: string, request: RequestOptions = {}): Promise<unknown> {
-    const keyed = method === 'POST' ? withKey(request) : request
+    const keyed = method === 'POST' && request.onlyReads !== true ? withKey(request) : request
     const signal = untilClosed(request.signal)
     let failures = 0
     for (;;) {

@@ -16,6 +16,7 @@ import { interruptionRoutes } from './routes/interruptions.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { participantRoutes } from './routes/participants.ts'
 import { protocolRoutes } from './routes/protocols.ts'
+import { revisionRoutes } from './routes/revisions.ts'
 import { runRoutes } from './routes/runs.ts'
 import { subAgentRoutes } from './routes/sub-agents.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -28,6 +29,7 @@ export const apiRoutes: readonly Route[] = [
   ...subAgentRoutes,
   ...toolRoutes,
   ...protocolRoutes,
+  ...revisionRoutes,
   ...conversationRoutes,
   ...exportRoutes,
   ...participantRoutes,

@@ -38,6 +38,19 @@ function properties(count: number, one: (at: number) => Schema): Schema {
 /** A name that no model may see, which a check looks for in every schema. */
 const hidden = { parameters: [{ name: 'key', secret: true, sendToModel: false }] }
 
+/** The preview of a draft whose actions have these schemas. */
+function previewing(what: string, schemas: (number: number) => readonly Schema[]): Row {
+  return {
+    name: `a preview with ${what}`,
+    setUp: async (play) => {
+      const runtime = await open(play, { script: () => ({ text: 'Done.' }) })
+      const actions = schemas(play.number).map((parametersSchema, at) => ({ name: `act-${at}`, parametersSchema }))
+      const draft = { id: 'saved', model: 'play/root', instructions: 'You do it.', actions }
+      return () => runtime.agents.preview('saved', { draft })
+    },
+  }
+}
+
 /** The save of an agent whose actions have these schemas. */
 function saving(what: string, schemas: (number: number) => readonly Schema[], more: Schema = {}): Row {
   return {
@@ -178,6 +191,7 @@ export const definitions: readonly Row[] = [
   ...Object.entries(agents).flatMap(([what, [isSaved, body]]) => [
     sending(`an agent with ${what}`, '/api/v1/agents/saved', { status: isSaved ? 201 : 422, method: 'PUT', body }),
     sending(`an agent to be checked with ${what}`, '/api/v1/check', { status: 200, body: { agents: [body] } }),
+    sending(`a draft with ${what}`, '/api/v1/agents/saved/preview', { status: 200, body: { draft: body } }),
   ]),
   sending('a new sub-agent with 9,900 properties of four keys', '/api/v1/agents/root/subagents', {
     status: 201,
@@ -216,6 +230,21 @@ export const definitions: readonly Row[] = [
       },
     }),
   ),
+  ...Object.entries({
+    '9,000 references': references(9_000)[0],
+    '9,900 properties': { type: 'object', properties: properties(9_900, () => ({ type: 'string' })) },
+    '30,000 alternatives': {
+      type: 'object',
+      anyOf: Array.from({ length: 30_000 }, (_, at) => ({ properties: { [`a${at % 9_000}`]: {} } })),
+    },
+  }).map(([what, parametersSchema = {}]) =>
+    sending(`a draft with ${what} beside a hidden name`, '/api/v1/agents/saved/preview', {
+      status: 200,
+      body: { draft: { ...acting({ parametersSchema }), ...hidden }, parameters: { key: 'k' } },
+    }),
+  ),
+  previewing('950 patterns, each dear to compile', (number) => patterns(number, 4)),
+  previewing('950 patterns that repeat too often', (number) => patterns(number, 50)),
   saving('18,000 references', () => references(18_000)),
   saving('18,000 references beside a hidden name', () => references(18_000), hidden),
   saving(

@@ -2,7 +2,7 @@
 import { defineTool, type FunctionContext, type Source } from '@witan/core'
 import { z } from 'zod'
 import type { Row } from '../support/row.ts'
-import { run, type Said, type Stage } from '../support/said.ts'
+import { open, run, type Said, type Stage } from '../support/said.ts'
 
 const plain = { name: 'tell', description: 'Tells.', effect: 'none' } as const
 
@@ -95,8 +95,29 @@ const branching = {
   ),
 }
 
+/** A tool that is tried alone, beside a hidden value. */
+function trying(name: string, value: () => unknown, { throws = false } = {}): Row {
+  return {
+    name,
+    setUp: async (play) => {
+      const made = value()
+      const execute = () => {
+        if (throws) throw made
+        return made
+      }
+      const tools = [defineTool({ ...plain, parameters: z.object({}), execute })]
+      const runtime = await open(play, { script: () => ({ text: 'Done.' }), agent: hidden, options: { tools } })
+      return () => runtime.agents.tools.try('root', 'tell', { request: { parameters: { key: 'employees/3' } } })
+    },
+  }
+}
+
 /** Rows of tools. */
 export const tools: readonly Row[] = [
+  ...Object.entries(results).map(([what, value]) => trying(`a tool that is tried returns ${what}`, value)),
+  ...Object.entries(thrown).map(([what, error]) =>
+    trying(`a tool that is tried throws an error ${what}`, error, { throws: true }),
+  ),
   ...Object.entries(results).map(
     ([what, value]): Row => ({
       name: `a tool returns ${what}`,

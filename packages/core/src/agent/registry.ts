@@ -173,7 +173,7 @@ export async function idOfNamed(registry: Registry, database: string, word: stri
 const plainAgent = agentSchema.parse({ id: 'plain' })
 
 /** Fills in the defaults of newer keys in a row that an earlier version stored. */
-function upgraded<Row extends AgentRow | ProtocolRow>(row: Row): Row {
+export function upgraded<Row extends AgentRow | ProtocolRow>(row: Row): Row {
   const parsed = (isProtocolRow(row) ? protocolSchema : agentSchema).safeParse(row.data)
   if (parsed.success) return { ...row, data: parsed.data }
   // What this version would not save any more still runs: where it goes wrong is for the part that uses it to say.

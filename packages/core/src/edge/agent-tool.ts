@@ -4,6 +4,7 @@ import { titled } from '../tool/description.ts'
 import type { ToolSource } from '../tool/tool.ts'
 
 const style: DelegationStyle = {
+  kind: 'agentTool',
   task: { name: 'request', description: 'What is asked, complete in itself.' },
   // No capabilities are added: the author who wraps an agent describes it [K16].
   describe: (edge, child) => titled(child, edge.description || child.description).text,

@@ -43,6 +43,7 @@ function helperTool(control: TaskControl, helper: Helper): RunningTool {
   })
   return {
     name,
+    kind: 'background',
     offer: { name, description, parameters },
     notice: null,
     effect,

@@ -62,7 +62,7 @@ function isSendable({ protocol, message }: PeerMessage, ends: ExchangeEnds, { ex
 
 function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): ImmediateTool {
   const { tool: name, peer, protocol } = message
-  const target = { tool: name, agent: peer, map: message.map }
+  const target = { tool: name, kind: 'peer', of: protocol.name, agent: peer, map: message.map } as const
   const reached = peerReached(reachTarget(target, caller, context.find), target, caller)
   if (!reached.ok) return reached.tool
   const { binding } = reached
@@ -70,11 +70,14 @@ function toolOf(message: PeerMessage, caller: Caller, context: PeerContext): Imm
   const isInitiator = message.message.from === 'initiator'
   const [initiator, responder] = isInitiator ? [caller.agent.id, peer] : [peer, caller.agent.id]
   const ends: ExchangeEnds = { protocol: protocol.name, revision, initiator, responder }
+  const offer = { name, description: describePeer(message, reached.child).text, parameters: message.message.schema }
+  const isOffered = isSendable(message, ends, caller)
   return {
     name,
-    offer: isSendable(message, ends, caller)
-      ? { name, description: describePeer(message, reached.child).text, parameters: message.message.schema }
-      : null,
+    kind: 'peer',
+    of: protocol.name,
+    offer: isOffered ? offer : null,
+    ...(isOffered ? {} : { withheld: { why: `No exchange with \`${peer}\` is open.`, offer } }),
     notice: null,
     effect: 'none',
     bound: [],

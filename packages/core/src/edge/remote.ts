@@ -18,7 +18,12 @@ export function remoteTools(remotes: RemoteCaller | null): ToolSource {
     if (own !== null) return [bodyOf(own, remotes)]
     return remotesOf(caller.agent).map((edge): Tool => {
       const why = obstacle(edge, caller, remotes)
-      if (why !== null) return refusing({ tool: edge.name, agent: edge.name, map: {} }, why.detail, why.code)
+      if (why !== null)
+        return refusing(
+          { tool: edge.name, kind: 'remote', of: remoteOf(edge), agent: edge.name, map: {} },
+          why.detail,
+          why.code,
+        )
       const known = offered.get(edge) ?? callTool(edge, remoteAgent(caller.agent, edge.name) as AgentData, remotes)
       offered.set(edge, known)
       return known
@@ -79,6 +84,8 @@ function callTool(edge: RemoteAgent, agent: AgentData, remotes: RemoteCaller | n
   const at = remoteOf(edge)
   return {
     name,
+    kind: 'remote',
+    of: at,
     offer: { name, description: description || `Asks the agent ${at} on another server.`, parameters },
     notice: null,
     effect: 'none',
@@ -124,6 +131,7 @@ function bodyOf(link: RemoteLink, remotes: RemoteCaller | null): RunningTool {
   const { name } = link.edge
   return {
     name,
+    kind: null,
     offer: null,
     notice: null,
     effect: 'keyed',

@@ -6,6 +6,7 @@ import type { ToolSource } from '../tool/tool.ts'
 /** The sub-agents of an agent as tools, named by their ids. The caller reads the final text or output, or all texts [C13]. */
 export function subAgentTools(find: FindAgent): ToolSource {
   const style: DelegationStyle = {
+    kind: 'subAgent',
     task: { name: 'message', description: 'The task or question, complete in itself.' },
     describe: describeDelegate(find),
     answer: ({ collect }) => (collect === 'all' ? { form: 'plain', collect } : undefined),

@@ -121,6 +121,7 @@ function toolOf(targets: readonly Target[], context: TransferContext): Immediate
   const closed = targets.flatMap(({ obstacle }) => obstacle ?? [])
   return {
     name: transferTool,
+    kind: 'transfer',
     offer: open.length === 0 ? null : { name: transferTool, description, parameters: schemaOf(open) },
     systemLines: [`Agents you can hand over to with ${transferTool}:`, ...rosterOf(open.map(entryOf)).text.split('\n')],
     notice: closed.length === 0 ? null : `Not offered: ${closed.join(' ')}`,

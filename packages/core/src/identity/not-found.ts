@@ -12,9 +12,12 @@ const hints = {
   key: 'GET /api/v1/keys lists the keys.',
   entry: 'GET the conversation for its last seq.',
   'model call': 'GET /api/v1/conversations/{id}/model-calls lists them.',
+  path: 'POST /api/v1/check lists the paths in its `matrix`.',
   participant: 'GET the participants of the conversation for those who take part.',
   protocol: 'GET /api/v1/protocols lists the protocols.',
+  revision: 'GET the revisions lists them.',
   run: 'GET the conversation for its runs.',
+  tool: 'GET the tools of the agent lists them.',
   task: 'GET /api/v1/tasks lists them.',
 } as const
 

@@ -29,11 +29,24 @@ export function handOver(toolCall: ToolCall, job: Job, to: TransferOutcome): voi
     kind: null,
     body: { from: source.agent.id, to: to.agent, returned: false },
   })
-  const place = placeOfTarget(source, { agent: to.agent, call: job.env.ids.call() })
   // A target that reads words only does not see the hand-over. Where the last words are its own, it needs something to answer.
   const endsWithOwn = to.handOver.history === 'words' && !isNewHere(source, to.agent)
-  record(job, place, { type: 'start', kind: 'agent', body: startOf(source, job, { to, pinned }) })
+  const place = startTarget(source, job, { to, pinned })
   if (endsWithOwn) addRuntimeMessage(place, job, `${source.agent.id} has handed over to you.`)
+}
+
+/** A hand-over: to whom, and how. */
+type Target = Omit<TransferOutcome, 'kind'>
+
+/** Records the start of the call that gets the control of `source`, and returns its place. */
+export function startTarget(
+  source: AgentCall,
+  job: Job,
+  { to, pinned }: { readonly to: Target; readonly pinned: PinnedAgent },
+): CallPlace {
+  const place = placeOfTarget(source, { agent: to.agent, call: job.env.ids.call() })
+  record(job, place, { type: 'start', kind: 'agent', body: startOf(source, job, { to, pinned }) })
+  return place
 }
 
 /** Refuses what else would take control away in the same reply: the first valid call counts [E35]. */
@@ -54,7 +67,7 @@ function refusalOf({ agent, document }: AgentCall, { run }: Job, to: string): st
 function startOf(
   source: AgentCall,
   job: Job,
-  { to, pinned }: { readonly to: TransferOutcome; readonly pinned: PinnedAgent },
+  { to, pinned }: { readonly to: Target; readonly pinned: PinnedAgent },
 ): AgentStartBody {
   const { data, revision } = pinned
   const { conversationValues } = job.log.state

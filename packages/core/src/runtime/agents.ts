@@ -25,7 +25,10 @@ import type { AcceptedRun, AgentAdmin, SubAgentAdmin, ToolAdmin } from './contra
 import { openDirectRun } from './direct.ts'
 import { isAdmitted } from './reach.ts'
 import { pageOf } from './page.ts'
+import { agentTools, previewAgent, serverTools } from './preview.ts'
+import { listRevisions, readRevision } from './revisions.ts'
 import type { Scope } from './scope.ts'
+import { tryTool } from './try-tool.ts'
 
 /** Starts a run in a conversation, as `Witan.run` does. */
 type RunIn = (conversation: string, request: unknown) => Promise<AcceptedRun>
@@ -55,6 +58,14 @@ export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
     delete: async (id, options = {}) => deleteAgent(admin, await change(id), options),
     check: (agents, protocols) => admitted('admin').then(() => checkTogether(admin, { agents, protocols })),
     graph: async (id) => graphOf(admin, await read(id)),
+    preview: async (id, request = {}) => previewAgent(scope, await change(id), request),
+    revisions: {
+      list: async (id, options = {}) => listRevisions(admin, (await getAgent(admin, await read(id))).id, options),
+      async get(id, revision) {
+        const { id: known } = await getAgent(admin, await read(id))
+        return toStored(admin, await readRevision<AgentRow>(admin, known, revision))
+      },
+    },
     subAgents: subAgentAdmin(scope, run),
     tools: toolAdmin(scope),
   }
@@ -142,8 +153,15 @@ function subAgentAdmin(scope: Scope, run: RunIn): SubAgentAdmin {
 function toolAdmin(scope: Scope): ToolAdmin {
   const { parts, principal, database } = scope
   const admin = parts.adminOf(database, principal)
-  const change = namesOf(scope, 'admin')
+  const [read, change] = [namesOf(scope, 'read'), namesOf(scope, 'admin')]
+  const admitted = admission(scope)
   return {
+    list: async (id) => agentTools(scope, await read(id)),
+    async all(options = {}) {
+      await admitted('read')
+      return serverTools(scope, options)
+    },
+    try: async (id, tool, options = {}) => tryTool(scope, { ...options, agent: await change(id), tool }),
     assign: async (id, tool, options = {}) => assignTool(admin, await change(id), { ...options, tool }),
     unassign: async (id, tool, options = {}) => unassignTool(admin, await change(id), { ...options, tool }),
   }

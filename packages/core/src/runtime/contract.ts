@@ -37,6 +37,15 @@ import type {
   TaskQuestion,
   UsageItem,
 } from '@witan/protocol/schemas'
+import type {
+  AgentTool,
+  Preview,
+  PreviewInput,
+  RevisionLine,
+  ServerTool,
+  Trial,
+  TrialInput,
+} from '@witan/protocol/tools'
 import type { Diagram, Exchange, ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
 import type { RevisionOption, SubAgentAssignment } from '../agent/admin/assign.ts'
 import type { Principal } from '../identity/principal.ts'
@@ -106,6 +115,14 @@ export interface ProtocolAdmin {
   save(protocol: ProtocolInput, options?: { ifRevision?: number | null }): Promise<SavedProtocol>
   /** Throws `PROTOCOL_REFERENCED` while an agent speaks it. */
   delete(name: string, options?: { ifRevision?: number | null }): Promise<void>
+  readonly revisions: RevisionReader<StoredProtocol>
+}
+
+/** The revisions of agents or of protocols. All methods throw `NOT_FOUND` for a definition that is not there, or not any more. */
+interface RevisionReader<Stored> {
+  /** Newest first. */
+  list(id: string, options?: PageOptions): Promise<Page<RevisionLine>>
+  get(id: string, revision: number): Promise<Stored>
 }
 
 /** Agents as data. Every save is checked: errors refuse it, warnings are stored. */
@@ -136,6 +153,12 @@ export interface AgentAdmin {
    */
   check(agents?: readonly unknown[], protocols?: readonly unknown[]): Promise<CheckReport>
   graph(id: string): Promise<AgentGraph>
+  /**
+   * What the first model call of an agent would get, with drafts in place of stored agents if there are any. Nothing is stored or asked. Throws
+   * `NOT_FOUND`, and what the start of a conversation throws for parameters and people that it would not take.
+   */
+  preview(id: string, request?: PreviewInput): Promise<Preview>
+  readonly revisions: RevisionReader<StoredAgent>
   readonly subAgents: SubAgentAdmin
   readonly tools: ToolAdmin
 }
@@ -173,8 +196,24 @@ export interface SubAgentAdmin {
   ): Promise<{ readonly conversationId: string; readonly body: RunRequest }>
 }
 
-/** Single changes of an agent's tools; a change is a save of that agent. */
+/** `signal` stops a tool that is tried. `onStart` is called with the agent's id before anything of the tool runs. */
+export interface TryOptions {
+  readonly request?: TrialInput
+  readonly signal?: AbortSignal
+  readonly onStart?: (agent: string) => void
+}
+
+/** The tools of the runtime and of its agents. Single changes of an agent's tools: a change is a save of that agent. */
 export interface ToolAdmin {
+  /** The tools of an agent in a conversation that gives it no values: what its model is offered, what it is not, and why. */
+  list(id: string): Promise<readonly AgentTool[]>
+  /** The function tools of this runtime by name, each with the agents of the database that have it. */
+  all(options?: PageOptions): Promise<Page<ServerTool>>
+  /**
+   * Runs a function or a query of an agent alone, for this principal, with the values of a new conversation. It leaves no conversation. Throws
+   * `TOOL_NOT_TRIABLE`, `CONFIRM_REQUIRED`, `APPROVAL_REQUIRED`, `PARAM_MISSING`.
+   */
+  try(id: string, tool: string, options?: TryOptions): Promise<Trial>
   /** Throws `TOOL_UNKNOWN`; `created` is false if the agent had the tool already. */
   assign(id: string, tool: string, options?: RevisionOption): Promise<SavedAgent>
   /** Throws `NOT_FOUND` if the agent has no such tool. */

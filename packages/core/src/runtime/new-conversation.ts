@@ -52,16 +52,12 @@ export async function newConversation(
     if (known.agent === agent) return { row: known, exists: true }
     throw mismatchError(known, agent, path)
   }
-  const given = readConversationValues(request.parameters)
-  if (given.size > 0) checkConversationValues(given, pinned.data, agentsBelow(parts, database, pinned.data))
-  const people = request.users === null ? null : startingPeople(scope, request.users, pinned.data)
-  const needed = pinned.data.parameters.filter(
-    ({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'),
-  )
+  const { given, parameters } = startingValues(scope, request, {
+    root: pinned.data,
+    below: () => agentsBelow(parts, database, pinned.data),
+  })
   // A run that comes over A2A begins without them, and fails: its caller reads the state of a task.
-  if (principal.incoming === undefined) requireValues(pinned.data, needed, given)
-  const parameters: Record<string, readonly [value: unknown, hidden: boolean]> = storedParticipants(people)
-  for (const [name, { value, hidden }] of given) parameters[name] = [value, hidden]
+  if (principal.incoming === undefined) requireValues(pinned.data, neededBy(pinned.data, direct), given)
   const { maxModelIterationsPerCall, expiresInSeconds } = request
   const row = {
     database,
@@ -76,6 +72,25 @@ export async function newConversation(
     expiresAt: expiresInSeconds === null ? null : at + expiresInSeconds * 1000,
   }
   return { row, exists: false }
+}
+
+/** The values with which a conversation of `root` starts, as they are stored, and those that were given for parameters. */
+export function startingValues(
+  scope: Scope,
+  { parameters: input, users }: Pick<ConversationRequest, 'parameters' | 'users'>,
+  { root, below }: { readonly root: AgentData; readonly below: () => readonly AgentData[] },
+): { readonly given: ConversationValues; readonly parameters: ConversationRow['parameters'] } {
+  const given = readConversationValues(input)
+  if (given.size > 0) checkConversationValues(given, root, below())
+  const people = users === null ? null : startingPeople(scope, users, below())
+  const parameters: Record<string, readonly [value: unknown, hidden: boolean]> = storedParticipants(people)
+  for (const [name, { value, hidden }] of given) parameters[name] = [value, hidden]
+  return { given, parameters }
+}
+
+/** The parameters that a conversation of an agent cannot start without. */
+export function neededBy({ parameters }: AgentData, direct = false): readonly Parameter[] {
+  return parameters.filter(({ sendToModel, policy }) => sendToModel || (direct && policy === 'forbidModelGeneration'))
 }
 
 /** The error for the id of a new conversation that a conversation out of reach has. That it is taken cannot be hidden. */
@@ -132,9 +147,9 @@ export function checkConversationValues(
 function startingPeople(
   scope: Scope,
   users: NonNullable<ConversationRequest['users']>,
-  root: AgentData,
+  agents: readonly AgentData[],
 ): readonly Person[] {
-  const named = peopleNamedBy(agentsBelow(scope.parts, scope.database, root))
+  const named = peopleNamedBy(agents)
   const people = new Map<string, Person>()
   const looks = new Map<string, string>()
   for (const [index, user] of users.entries()) {

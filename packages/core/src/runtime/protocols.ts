@@ -1,11 +1,13 @@
 /** The protocols of one principal's database. */
 import { deleteProtocol, getProtocol, toStoredProtocol } from '../agent/admin/admin.ts'
 import { saveTogether } from '../agent/admin/save.ts'
+import type { ProtocolRow } from '../agent/records.ts'
 import { notFound, nothingHere } from '../identity/not-found.ts'
 import { hasRole } from '../identity/rights.ts'
 import type { ProtocolAdmin, SavedProtocol } from './contract.ts'
 import type { Scope } from './scope.ts'
 import { pageOf } from './page.ts'
+import { listRevisions, readRevision } from './revisions.ts'
 
 /** The admin of one principal; every method waits until the runtime is ready. */
 export function protocolAdmin({ parts, principal, database, ready }: Scope): ProtocolAdmin {
@@ -29,6 +31,17 @@ export function protocolAdmin({ parts, principal, database, ready }: Scope): Pro
       await admitted('admin')
       const { protocols } = await saveTogether(admin, { protocols: [protocol] }, options)
       return protocols[0] as SavedProtocol
+    },
+    revisions: {
+      async list(name, options = {}) {
+        await admitted('read', notFound('protocol', name))
+        return listRevisions(admin, (await getProtocol(admin, name)).id, options)
+      },
+      async get(name, revision) {
+        await admitted('read', notFound('protocol', name))
+        const { id } = await getProtocol(admin, name)
+        return toStoredProtocol(admin, await readRevision<ProtocolRow>(admin, id, revision))
+      },
     },
     delete: (name, options = {}) =>
       admitted('admin', notFound('protocol', name)).then(() => deleteProtocol(admin, name, options)),

@@ -1,15 +1,13 @@
 /** Creates the parts of a runtime from its options and connects them. */
-import { type DatabaseId, WitanError } from '@witan/protocol'
-import type { Protocol } from '@witan/protocol/protocols'
+import type { DatabaseId } from '@witan/protocol'
 import type { CheckContext } from '../agent/check/check.ts'
 import { maySendOf } from '../agent/bearers.ts'
 import { type Agent, withWrapped } from '../agent/define-agent.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
 import type { AgentRecords } from '../agent/records.ts'
-import { revisionsBelow, Registry } from '../agent/registry.ts'
+import { Registry } from '../agent/registry.ts'
 import { ceilingsOf } from '../budget/ceilings.ts'
 import type { WarmDocuments } from '../conversation/warm-documents.ts'
-import { type PeerContext, peerLines, type PinnedProtocol } from '../edge/peer.ts'
 import { LiveHub } from '../event/live.ts'
 import type { Listening } from '../event/relay.ts'
 import { createAwake } from '../identity/awake.ts'
@@ -20,7 +18,7 @@ import { randomIds } from '../identity/ids.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { CommandContext } from '../command/accept.ts'
 import { expireDue } from '../command/answer-interruption.ts'
-import type { Environment, PinnedAgent } from '../job/environment.ts'
+import type { Environment } from '../job/environment.ts'
 import { createExpiry, type Expiry } from '../command/expiry.ts'
 import { Worker } from '../worker/worker.ts'
 import { taskControl } from './task-control.ts'
@@ -31,20 +29,19 @@ import { contentAccess, contentLoader } from '../store/loaded.ts'
 import type { Store } from '../store/store.ts'
 import { RunTracker } from '../task/tracker.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
-import type { FindAgent } from '../tool/delegation.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import type { Caller } from '../tool/tool.ts'
 import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
 import { TimeLimit } from '../model/time-limit.ts'
 import { modelDirectory } from './models.ts'
 import { createPreparing, type Preparing } from './databases.ts'
+import { type DefinitionParts, definitionsOf } from './definitions.ts'
 import { domainsOf } from './domains.ts'
 import { remotesOf } from './remotes.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { telemetryOf } from './telemetry.ts'
-import { collectTools, guidanceOf, sourcesOf, toolsetOf, toolSourcesOf } from './toolset.ts'
+import { collectTools, sourcesOf } from './toolset.ts'
 
 /** The connected parts. */
 export interface Parts extends CommandContext {
@@ -60,6 +57,8 @@ export interface Parts extends CommandContext {
   adminOf(database: DatabaseId, principal: Principal): AdminContext
   /** Set from the opening of the store to its close. */
   readonly listening: { current: Listening | null }
+  /** What the engine looks up in a registry: that of the runtime, or one with drafts in it. */
+  readonly definitions: (registry: Registry) => DefinitionParts
   readonly expiry: Expiry
   /** The database of each domain, in the order of the options. */
   readonly domains: ReadonlyMap<string, string>
@@ -79,26 +78,20 @@ export interface Parts extends CommandContext {
 export function wire(given: RuntimeOptions, change: (env: Environment) => Environment = (env) => env): Parts {
   refuseUnknown(given)
   const options = { ...given, agents: withWrapped(given.agents ?? []) }
-  const { agents, protocols = [] } = options
-  const clock = options.clock ?? systemClock
-  const { store = memoryStore({ now: clock.now }), ids = randomIds() } = options
+  const { agents, protocols = [], clock = systemClock, ids = randomIds() } = options
+  const { store = memoryStore({ now: clock.now }), report = printError } = options
   const hub = new LiveHub()
   const registry = new Registry(store)
   const tools = collectTools(options)
   const sources = sourcesOf(options)
   const models = modelDirectory(options, clock)
-  const find: FindAgent = ({ database, revisions }, id) =>
-    pinnedAgent(registry, { database, id, revisions })?.data ?? null
-  const protocol: PeerContext['protocol'] = ({ database, revisions }, name) =>
-    pinnedProtocol(registry, { database, name, revisions })
-  const exists = ({ database }: Caller, id: string) => registry.current(database).agents.has(id)
-  const report = options.report ?? ((error: unknown) => console.error(error))
   const telemetry = telemetryOf(options, { clock, report, store, registry, warm: () => warm })
   const metrics = options.telemetry?.metrics === true ? createMetrics() : null
   const control = taskControl(() => ({ env, store, warm, tracker }))
   const domains = domainsOf(options.domains)
   const maySend = maySendOf(options.federation?.bearerEnv, agents)
   const remotes = remotesOf(options, { store, domains, clock, maySend, newId: () => ids.call(), report })
+  const definitions = definitionsOf({ tools, sources, control, remotes, agents, report })
   const env: Environment = change({
     hasCapacity: () => worker.capacity.remaining() > 0,
     launch: (jobs, log) => {
@@ -112,12 +105,8 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
     ...contentAccess(store),
-    toolset: toolsetOf(toolSourcesOf({ tools, sources, find, protocol, exists, control, remotes, agents, report })),
-    guidance: guidanceOf(peerLines({ protocol })),
+    ...definitions(registry),
     abandon: (of) => remotes?.abandon(of),
-    pin: (database, id) => pin(registry, database, id),
-    revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
-    pinned: (database, id, revisions) => pinnedAgent(registry, { database, id, revisions }),
     storeNow: () => store.now(),
     expireAt: (at) => expiry.at(at),
     traceparent: telemetry?.traceparent ?? null,
@@ -147,9 +136,13 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const sweepConversations = sweeper({ store, warm, hub })
   const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
   const preparing = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const definitions = { agents, tools, protocols, adminOf, preparing }
-  const rest = { domains, expiry, listening, documents, telemetry, metrics }
-  return { ...commands, worker, registry, hub, check, sources, ...definitions, ...rest }
+  const code = { agents, tools, protocols, adminOf, preparing }
+  const rest = { definitions, domains, expiry, listening, documents, telemetry, metrics }
+  return { ...commands, worker, registry, hub, check, sources, ...code, ...rest }
+}
+
+function printError(error: unknown): void {
+  console.error(error)
 }
 
 /** What a check reads besides agents. */
@@ -200,37 +193,6 @@ function tellingRecords(store: Store): AgentRecords {
       return isDone
     },
   }
-}
-
-/** An agent as it is now. Throws `STORE_UNAVAILABLE` if that must be read again first: a run keeps only a revision that is stored. */
-function pin(registry: Registry, database: string, id: string): PinnedAgent | null {
-  const { agents, isStale } = registry.current(database)
-  if (isStale) throw new WitanError('STORE_UNAVAILABLE', 'The agents are being read again.', { hint: 'Send it again.' })
-  return agents.get(id) ?? null
-}
-
-/** An agent that still exists and is enabled, in the revision that a run keeps. */
-function pinnedAgent(
-  registry: Registry,
-  of: { readonly database: string; readonly id: string; readonly revisions: Readonly<Record<string, number>> },
-): PinnedAgent | null {
-  const { database, id } = of
-  const row = registry.current(database).agents.get(id)
-  if (row === undefined || row.data.disabled) return null
-  const revision = of.revisions[id] ?? row.revision
-  return revision === row.revision ? row : { revision, data: registry.revision(database, id, revision) }
-}
-
-/** A protocol that still exists, in the revision that a run keeps. */
-function pinnedProtocol(
-  registry: Registry,
-  of: { readonly database: string; readonly name: string; readonly revisions: Readonly<Record<string, number>> },
-): PinnedProtocol | null {
-  const { database, name, revisions } = of
-  const row = registry.current(database).protocols.get(name)
-  if (row === undefined) return null
-  const revision = revisions[row.id] ?? row.revision
-  return revision === row.revision ? row : { revision, data: registry.revision<Protocol>(database, row.id, revision) }
 }
 
 const sweptAtOnce = 100

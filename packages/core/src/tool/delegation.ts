@@ -6,6 +6,7 @@ import { type AgentData, MissingAgentParameterError, type Parameter, type SubAge
 import { isNumberAsText, numberAsText } from '@witan/protocol/digits'
 import type { AnswerTerms, CallOverrides } from '@witan/protocol/entries'
 import { fitsType, typeToJsonSchema } from '@witan/protocol/schemas'
+import type { ToolKind } from '@witan/protocol/tools'
 import { bind, type Binding, sameValues, withGenerated } from '../parameter/bind.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import { failed, type ResultOutcome } from './outcome.ts'
@@ -18,6 +19,7 @@ export type FindAgent = (caller: Caller, id: string) => AgentData | null
 
 /** What differs between the styles of edges. */
 export interface DelegationStyle {
+  readonly kind: ToolKind
   /** The argument that holds the task, and its description for the model. */
   readonly task: { readonly name: string; readonly description: string }
   /** The description that the calling model reads when it chooses a tool. */
@@ -29,6 +31,9 @@ export interface DelegationStyle {
 /** The target of an edge: its tool, its id, and the map of its parameters. */
 interface EdgeTarget {
   readonly tool: string
+  readonly kind: ToolKind
+  /** What people read as behind the tool: the agent, the protocol or the server. */
+  readonly of: string
   readonly agent: string
   readonly map: SubAgentEdge['map']
 }
@@ -93,7 +98,7 @@ interface Offering {
 
 /** The child of an edge as a tool of its caller, named by the child's id [R02]. */
 function delegationTool(edge: SubAgentEdge, caller: Caller, { style, find, kept }: Offering): Tool {
-  const target = { tool: edge.agent, agent: edge.agent, map: edge.map }
+  const target = { tool: edge.agent, kind: style.kind, of: edge.agent, agent: edge.agent, map: edge.map }
   const reached = reachTarget(target, caller, find)
   if (!reached.ok) return reached.tool
   const { child, binding } = reached
@@ -133,6 +138,8 @@ function offered(edge: SubAgentEdge, delegation: Delegation): ImmediateTool {
   const { generate } = binding
   return {
     name: edge.agent,
+    kind: style.kind,
+    of: edge.agent,
     offer: { name: edge.agent, description, parameters: schemaOf(edge, delegation) },
     notice: null,
     effect: 'none',
@@ -298,7 +305,7 @@ export function refusing(
   why: string,
   code: 'CHAIN_EXHAUSTED' | 'DEPTH_EXCEEDED' | 'REMOTE_CARD_INVALID' | 'TOOL_UNKNOWN' = 'TOOL_UNKNOWN',
 ): ImmediateTool {
-  return { ...hidden(target, `Not offered: ${why}`), invoke: () => failed(code, why) }
+  return { ...hidden(target, why), invoke: () => failed(code, why) }
 }
 
 /**
@@ -314,14 +321,17 @@ function untrusted(target: EdgeTarget, missing: Parameter, caller: Caller): Imme
       hint: 'Pass it when starting the conversation.',
     })
   }
-  return { ...hidden(target, `Not offered: ${why}`), invoke }
+  return { ...hidden(target, why), invoke }
 }
 
-function hidden(target: EdgeTarget, notice: string): Omit<ImmediateTool, 'invoke'> {
+function hidden({ tool: name, kind, of }: EdgeTarget, why: string): Omit<ImmediateTool, 'invoke'> {
   return {
-    name: target.tool,
+    name,
+    kind,
+    of,
     offer: null,
-    notice,
+    notice: `Not offered: ${why}`,
+    withheld: { why, offer: null },
     effect: 'none',
     bound: [],
     immediate: true,

@@ -13,6 +13,7 @@ import type { ImmediateTool, Toolset } from './tool.ts'
 /** A tool as a remote edge will be: it parks the call with the policy part, and goes on with its resolution. */
 const remote: ImmediateTool = {
   name: 'docs',
+  kind: 'function',
   offer: { name: 'docs', description: 'Elsewhere.', parameters: { type: 'object', properties: {} } },
   notice: null,
   effect: 'once',

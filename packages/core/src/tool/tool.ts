@@ -2,6 +2,7 @@
 import type { AgentData, ErrorCode, Interruption, InterruptionState, UsageCounters } from '@witan/protocol'
 import type { ExchangeEnds, ExchangeStanding, ToolMode } from '@witan/protocol/entries'
 import type { Principal } from '../identity/principal.ts'
+import type { ToolKind } from '@witan/protocol/tools'
 import type { Exchanges } from './exchange.ts'
 import type { CallState, ModelTool } from '../model/model.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
@@ -159,10 +160,16 @@ export interface Gate {
 
 interface ToolBase {
   readonly name: string
+  /** What kind of tool it is, for people who look at an agent. Null for the body of a call, which no model knows. */
+  readonly kind: ToolKind | null
+  /** The agent, protocol, server or source behind it; absent: none. */
+  readonly of?: string
   /** What the model sees; null for a name that is not offered now, but answers if it is called anyway. */
   readonly offer: ModelTool | null
   /** Lines that the system message of its agent gets while it is offered. */
   readonly systemLines?: readonly string[]
+  /** Set for a tool without an offer whose notice does not say why: why, and what it would offer. */
+  readonly withheld?: { readonly why: string; readonly offer: ModelTool | null }
   /** Set for a tool that makes sense only beside others: alone it is not offered. */
   readonly isExtra?: true
   /** Set for a tool that runs only when a document begins: a model that calls it reads that there is no such tool. */

@@ -176,11 +176,20 @@ interface ToCheck {
  * finding too, and the rest is still checked. Agents that speak one of these protocols are checked with it.
  */
 export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): Promise<CheckReport> {
+  return (await inspectTogether(admin, inputs)).report
+}
+
+/** Checks as `checkTogether` does; also returns the given agents that could be read, by id. */
+export async function inspectTogether(
+  admin: AdminContext,
+  inputs: ToCheck,
+): Promise<{ readonly report: CheckReport; readonly agents: ReadonlyMap<string, AgentData> }> {
   await admin.registry.ensure(admin.database)
   const patterns = patternAllowance()
   const all = currentAgents(admin)
   const { checked, looks, bad } = await runWithPauses(inspectAgents(inputs.agents ?? [], admin.domains))
   const protocols = currentProtocols(admin)
+  const given = new Map(checked)
   const read = await runWithPauses(inspectProtocols(inputs.protocols ?? [], patterns))
   for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
   const isAll = inputs.agents === undefined && inputs.protocols === undefined
@@ -192,7 +201,7 @@ export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): 
   const report = await checkAll([...checked.values()], all, { ...admin.check, protocols, patterns })
   const isNews = (finding: Finding) => looks.get(finding.agent)?.isReported(finding) !== true
   const errors = [...bad, ...read.bad, ...report.errors.filter(isNews)]
-  return { ...report, errors, warnings: report.warnings.filter(isNews) }
+  return { report: { ...report, errors, warnings: report.warnings.filter(isNews) }, agents: given }
 }
 
 function* inspectProtocols(inputs: readonly unknown[], patterns: PatternAllowance): Pausable<InspectedProtocols> {

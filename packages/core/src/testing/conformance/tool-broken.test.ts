@@ -18,6 +18,7 @@ const offer = { name: 'say', description: 'Says a text.', parameters }
 
 const running: RunningTool = {
   name: 'say',
+  kind: 'function',
   offer,
   notice: null,
   effect: 'none',

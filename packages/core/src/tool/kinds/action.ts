@@ -15,6 +15,7 @@ const toolOf = perBinding((action: Action, bound): ImmediateTool => {
   const parameters = withoutBound(action.parametersSchema ?? noArguments, bound)
   return {
     name: action.name,
+    kind: 'action',
     offer: { name: action.name, description: action.description, parameters },
     notice: null,
     effect: 'once',

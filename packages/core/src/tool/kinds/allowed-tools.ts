@@ -9,15 +9,18 @@ export function allowed(source: ToolSource): ToolSource {
     const tools = source(caller)
     const { agent, principal } = caller
     if (agent.access.tools === undefined) return tools
-    return tools.map((tool) => (mayUseTool(agent.access, tool.name, principal) ? tool : denied(tool.name)))
+    return tools.map((tool) => (mayUseTool(agent.access, tool.name, principal) ? tool : denied(tool)))
   }
 }
 
 /** It takes any arguments, so that its refusal is the same for all. */
-function denied(name: string): ImmediateTool {
+function denied({ name, kind, of, offer, withheld }: Tool): ImmediateTool {
   const detail = `\`${name}\` is not allowed in this run; nothing was run`
   return {
     name,
+    kind,
+    ...(of === undefined ? {} : { of }),
+    withheld: { why: '`access.tools` does not let this caller use it.', offer: offer ?? withheld?.offer ?? null },
     offer: null,
     notice: null,
     effect: 'none',

@@ -7,7 +7,14 @@ import type { ArgumentCheck, RunningTool, ToolContext, ToolSource } from '../too
 const text = (description: string) => ({ type: 'string', description })
 
 /** What both tools share. Their only effect is an entry of the log, which a call that runs again finds: so it may be repeated. */
-const common = { notice: null, effect: 'none', bound: [], immediate: false, timeoutMs: 60_000 } as const
+const common = {
+  kind: 'artifact',
+  notice: null,
+  effect: 'none',
+  bound: [],
+  immediate: false,
+  timeoutMs: 60_000,
+} as const
 
 const saveTool: RunningTool = {
   ...common,

@@ -10,6 +10,7 @@ export const demandTools: ToolSource = ({ agent }) => (demandsOf(agent).length =
 
 const tool: RunningTool = Object.freeze({
   name: demandsTool,
+  kind: null,
   offer: null,
   initialOnly: true,
   notice: null,

@@ -9,6 +9,7 @@ const parameters = Object.freeze({ type: 'object', properties: {}, additionalPro
 
 const tool: ImmediateTool = Object.freeze({
   name,
+  kind: 'loop',
   offer: { name, description, parameters },
   notice: null,
   effect: 'none',

@@ -29,6 +29,7 @@ function unavailable(name: string): RunningTool {
   const why = `tool \`${name}\` is not in the configuration of the process that works on this.`
   return {
     name,
+    kind: 'function',
     offer: null,
     notice: `Not offered: ${why}`,
     noticeCode: 'TOOL_UNAVAILABLE',
@@ -48,6 +49,7 @@ function asTool(
   const parameters = withoutBound(tool.jsonSchema, bound)
   return {
     name: tool.name,
+    kind: 'function',
     offer: { name: tool.name, description: tool.description, parameters },
     notice: null,
     effect: tool.effect,

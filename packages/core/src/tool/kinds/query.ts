@@ -16,10 +16,15 @@ export function queryTools(sources: ReadonlyMap<string, QuerySource>): ToolSourc
 
 function asTool(query: Query, bound: ReadonlySet<string>, sources: ReadonlyMap<string, QuerySource>): RunningTool {
   const parameters = withoutBound(query.parametersSchema ?? noArguments, bound)
+  const offer = { name: query.name, description: query.description, parameters }
   return {
     name: query.name,
-    offer: query.allowModelQueries ? { name: query.name, description: query.description, parameters } : null,
-    ...(query.allowModelQueries ? {} : { initialOnly: true as const }),
+    kind: 'query',
+    of: query.source,
+    offer: query.allowModelQueries ? offer : null,
+    ...(query.allowModelQueries
+      ? {}
+      : { initialOnly: true as const, withheld: { why: 'It runs only when a document begins.', offer } }),
     notice: null,
     effect: 'none',
     bound: [...bound],

@@ -47,6 +47,7 @@ const description =
 
 const tool: ImmediateTool = Object.freeze({
   name,
+  kind: 'question',
   offer: { name, description, parameters: offered },
   notice: null,
   effect: 'once',

@@ -8,6 +8,7 @@ const parameters = Object.freeze({ type: 'object', properties: {}, additionalPro
 
 const tool: ImmediateTool = Object.freeze({
   name,
+  kind: 'toolMode',
   offer: { name, description, parameters },
   isExtra: true,
   notice: null,

@@ -40,7 +40,7 @@ function toolsOf(agent: AgentData, people: People): readonly Tool[] {
 }
 
 const absent = 'Not offered: none of the people whom it may ask takes part in the conversation.'
-const common = { effect: 'once', bound: [], immediate: true } as const
+const common = { kind: 'message', effect: 'once', bound: [], immediate: true } as const
 
 function oneTool(company: Company): ImmediateTool {
   const { there, all } = company
