@@ -24,7 +24,7 @@ describe('words', () => {
   test('wrong usage ends with 2 and says what is right', async () => {
     const wrong: [string[], RegExp][] = [
       [['frob'], /There is no command "frob"\..*One of: dev, serve/s],
-      [['agents'], /needs one more word.*list, show, apply/s],
+      [['agents'], /needs one more word.*list, show, tools/s],
       [['agents', 'frob'], /There is no witan agents frob/],
       [['chek'], /Did you mean "check"\?/],
       [['agents', 'lst'], /Did you mean "list"\?/],

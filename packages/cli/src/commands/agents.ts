@@ -8,6 +8,7 @@ import { connected } from '../connect.ts'
 import { printList } from '../listing.ts'
 import type { Terminal } from '../terminal.ts'
 import { print, printJson } from '../terminal.ts'
+import { agentToolCommands } from './agent-tools.ts'
 import { applyCommand } from './apply.ts'
 import { exportCommand } from './export.ts'
 
@@ -29,6 +30,7 @@ export const agentCommands: readonly Command[] = [
     run: (given, terminal) =>
       connected(given, terminal, async (client) => printJson(terminal, await client.agents.get(operand(given)))),
   },
+  ...agentToolCommands,
   applyCommand,
   exportCommand,
   {
