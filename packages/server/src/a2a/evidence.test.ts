@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { createRuntime, postgresStore } from '@witan/core'
+import { freshSchema } from '../../../../test/postgres/support/stores.ts'
 import type { EvidenceTerms, GivenEvidence } from './evidence.ts'
 import { at, checks, credential, iso, nextLetter, outcome, signed, terms } from '../testing/evidence-checks.ts'
 import { evil, type Json, jcs } from '../../../../test/support/evidence.ts'
@@ -216,4 +218,19 @@ test('[E68] [M36] [Mb08] each member that was changed, taken or added behind the
   assert.ok(count > 200, `${count} were changed`)
   assert.equal(await outcome(one(signed(whole))), 'proven 1')
   await runtime.close()
+})
+
+test('[E68] two processes of a store on PostgreSQL take one piece once, however close they are', async (context) => {
+  const place = await freshSchema(context)
+  const [first, second] = await Promise.all([0, 1].map(() => createRuntime({ store: postgresStore(place) })))
+  const both = [await checks(first), await checks(second)]
+  for (let round = 0; round < 20; round += 1) {
+    const piece = signed({ claims: {}, assurance: `round ${round}` })
+    const sent = both.map(({ one }, at) => outcome(one(piece, { messageId: `m${round}.${at}` })))
+    assert.deepEqual((await Promise.all(sent)).sort(), ['EVIDENCE_REPLAYED', 'proven 1'])
+  }
+  const piece = signed({ claims: {}, assurance: 'the same message' })
+  assert.deepEqual(await Promise.all(both.map(({ one }) => outcome(one(piece)))), ['proven 1', 'proven 1'])
+  await first?.close()
+  await second?.close()
 })
