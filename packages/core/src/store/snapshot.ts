@@ -25,8 +25,8 @@ export async function arriving(database: string, snapshot: ConversationSnapshot)
   if (jobs.filter((job) => job.kind === 'run' && isLive(job)).length > 1)
     throw brokenError(conversation, 'two of its runs are live')
   const epochs = new Map(jobs.map(({ id, epoch }) => [id, epoch]))
-  // A process that takes the job up would wait for the one that wrote it.
-  if (!(await every(entries, ({ job, epoch }) => epoch <= (epochs.get(job) ?? epoch))))
+  // A process that takes the job up would wait for the one that wrote it. A job begins in its first epoch, also before anybody has claimed it.
+  if (!(await every(entries, ({ job, epoch }) => epoch <= Math.max(1, epochs.get(job) ?? epoch))))
     throw brokenError(conversation, 'one of its entries is of a later epoch than its job')
   if (await hasRepeats(participants, ({ user }) => user)) throw brokenError(conversation, 'it has a person twice')
   await assertContents(snapshot, contents)
