@@ -109,7 +109,7 @@ function told(runtime: Runtime): Told {
 
 /** The same store for a process that looks at it so much later. */
 function lapsed(store: Store): Store {
-  return { ...store, now: () => store.now() + lapsedMs }
+  return { ...store, now: (database) => store.now(database) + lapsedMs }
 }
 
 /** Sends it until it is neither under way nor refused for a while. */

@@ -67,7 +67,7 @@ for (const [name, open] of Object.entries(stores))
       const ended = await run?.result
       assert.equal(ended?.status, 'completed', JSON.stringify(ended?.error))
       const { principal } = runtime
-      const changed = changedBy(principal, store.now())
+      const changed = changedBy(principal, store.now('default'))
       await keepKey(store, principal.database, { remote: card, thumbprint: 'x', changed })
     }
     await runtime.close()

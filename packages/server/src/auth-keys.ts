@@ -31,7 +31,8 @@ export function createKeyAuth({ lookup, port, log }: KeyAuthOptions): Auth {
   async function admitted(digest: string | null): Promise<KnownKey> {
     const key = digest === null ? null : await cache.find(digest)
     if (key === null) throw refused(digest === null ? 'This needs an API key.' : 'This API key is not valid.')
-    if (key.expiresAt !== null && key.expiresAt <= lookup.now()) throw refused('This API key has expired.')
+    if (key.expiresAt !== null && key.expiresAt <= lookup.now(key.principal.database))
+      throw refused('This API key has expired.')
     uses.note(key)
     return key
   }

@@ -32,7 +32,7 @@ export function createKeyUses(store: Pick<KeyLookup, 'now' | 'noteUses'>, log: L
   }
   return {
     note({ keyId, lastUsedAt, principal: { database } }) {
-      const at = Math.floor(store.now() / minuteMs) * minuteMs
+      const at = Math.floor(store.now(database) / minuteMs) * minuteMs
       if (isClosed || (lastUsedAt ?? 0) >= at || (noted.get(keyId)?.at ?? 0) >= at) return
       noted.set(keyId, { keyId, database, at })
       timer ??= setTimeout(() => void flush(), flushMs).unref()

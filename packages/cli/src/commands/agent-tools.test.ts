@@ -42,7 +42,10 @@ describe('an agent before it runs, on the command line', () => {
   test('its preview has the system message and the tools, and says what is lacking', async () => {
     const { code, out, err } = await agents('preview', 'clerk', '--param', 'count=3')
     assert.deepEqual([code, err.split(' ')[0]], [0, 'PARAM_UNUSED'])
-    assert.match(out, /^You look up\.\ncount = 3\ntenant: supplied by the system\n\nTools \(auto\), about \d+ tokens .*\nask_question: Asks/)
+    assert.match(
+      out,
+      /^You look up\.\ncount = 3\ntenant: supplied by the system\n\nTools \(auto\), about \d+ tokens .*\nask_question: Asks/,
+    )
     assert.match((await agents('preview', 'clerk')).err, /PARAM_MISSING {2}A conversation cannot start without `count`/)
     const below = JSON.parse((await agents('preview', 'clerk', '--below', 'lead', '--json')).out)
     assert.deepEqual(below.parameters[0], { name: 'count', shown: true, boundFrom: 'model', mayGenerate: true })

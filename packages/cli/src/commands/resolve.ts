@@ -147,7 +147,7 @@ async function trust(
     })
   }
   await withStore(config, 'do this', (store) => {
-    const changed = changedBy(localPrincipal, store.now())
+    const changed = changedBy(localPrincipal, store.now(database))
     return keepKey(store, database, { remote, thumbprint, changed })
   })
   return thumbprint

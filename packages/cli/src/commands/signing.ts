@@ -1,5 +1,5 @@
 /** `witan signing`: the keys that the server signs its cards with, on the store itself. */
-import { createOwnKeys, listSigningKeys, type OwnKey } from '@witan/core/tooling'
+import { createOwnKeys, listSigningKeys, type OwnKey, signingNow } from '@witan/core/tooling'
 import { type Command, configOption, type Given, jsonOption } from '../command.ts'
 import { type ExitCode, exitCodes } from '../exit.ts'
 import { printList } from '../listing.ts'
@@ -36,7 +36,7 @@ async function withKeys(given: Given, terminal: Terminal, work: Work): Promise<E
     const own = createOwnKeys(store)
     // A command that only reads makes no key.
     const known = (await listSigningKeys(store)).length === 0 ? [] : await own.list()
-    print(given, terminal, { keys: await work(known, () => own.rotate()), now: store.now() })
+    print(given, terminal, { keys: await work(known, () => own.rotate()), now: signingNow(store) })
   })
   return exitCodes.done
 }

@@ -129,8 +129,8 @@ function toolCallOf({ state }: ConversationLog, { call, job, view }: Interruptio
   return toolCall?.interruptions.some(({ id }) => id === view.id) ? toolCall : undefined
 }
 
-function isOpen({ store }: CommandContext, { view, expiresAt }: InterruptionRow): boolean {
-  return view.state === 'open' && (expiresAt === null || expiresAt > store.now())
+function isOpen({ store }: CommandContext, { database, view, expiresAt }: InterruptionRow): boolean {
+  return view.state === 'open' && (expiresAt === null || expiresAt > store.now(database))
 }
 
 /** The answer to store; null if it is stored already. */
@@ -144,7 +144,7 @@ async function acceptable(
     if (isRepeat(row, given)) return null
     await refuseClosed(context, row)
   }
-  if (row.expiresAt !== null && row.expiresAt <= context.store.now()) {
+  if (row.expiresAt !== null && row.expiresAt <= context.store.now(row.database)) {
     await expire(context, row)
     throw expiredError(view)
   }

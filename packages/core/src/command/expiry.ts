@@ -3,8 +3,8 @@ import type { Clock } from '../identity/clock.ts'
 
 /** Timers for expiring interruptions. */
 export interface Expiry {
-  /** Settles what is due at this time of the store's clock. */
-  at(time: number): void
+  /** Settles what is due at this time of the clock of a database. */
+  at(database: string, time: number): void
   /** Settles what is due now. Never rejects for an interruption that could not be settled. */
   settleDue(): Promise<void>
   close(): void
@@ -15,13 +15,13 @@ const farthestMs = 3_600_000
 
 /** Creates the timers; `settleDue` settles what is due. */
 export function createExpiry(
-  by: { readonly clock: Clock; now(): number; report(error: unknown): void },
+  by: { readonly clock: Clock; now(database: string): number; report(error: unknown): void },
   settleDue: () => Promise<void>,
 ): Expiry {
   const timers = new Set<() => void>()
   return {
-    at(time) {
-      const wait = Math.max(0, time - by.now())
+    at(database, time) {
+      const wait = Math.max(0, time - by.now(database))
       if (wait > farthestMs) return
       const fire = () => {
         timers.delete(cancel)

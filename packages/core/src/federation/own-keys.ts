@@ -3,7 +3,13 @@ import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } fro
 import type { ChangeVia } from '@witan/protocol/keys'
 import { changedBy } from '../identity/changed.ts'
 import { localPrincipal } from '../identity/principal.ts'
-import { addSigningKey, dropSigningKey, listSigningKeys, type SigningKeyRow } from '../store/signing-keys.ts'
+import {
+  addSigningKey,
+  dropSigningKey,
+  listSigningKeys,
+  signingNow,
+  type SigningKeyRow,
+} from '../store/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 
 /** A public key as others read it. */
@@ -61,7 +67,7 @@ export function createOwnKeys(store: KeyStore): OwnKeys {
 
   function read(): Promise<readonly OwnKey[]> {
     const keys = readOrMake(store)
-    const mine = { keys, at: store.now() }
+    const mine = { keys, at: signingNow(store) }
     held = mine
     keys.catch(() => {
       if (held === mine) held = null
@@ -71,7 +77,7 @@ export function createOwnKeys(store: KeyStore): OwnKeys {
 
   return {
     async list() {
-      const now = store.now()
+      const now = signingNow(store)
       const isFresh = held !== null && now >= held.at && now - held.at < freshMs
       const keys = await (isFresh && held !== null ? held.keys : read())
       return keys.filter(({ until }) => until === null || until > now)
@@ -80,7 +86,7 @@ export function createOwnKeys(store: KeyStore): OwnKeys {
       const before = await listSigningKeys(store)
       await addNext(store, before, 'local')
       const after = await listSigningKeys(store)
-      for (const { id } of expired(after, store.now())) await dropSigningKey(store, id)
+      for (const { id } of expired(after, signingNow(store))) await dropSigningKey(store, id)
       return read()
     },
   }
@@ -88,14 +94,14 @@ export function createOwnKeys(store: KeyStore): OwnKeys {
 
 async function readOrMake(store: KeyStore): Promise<readonly OwnKey[]> {
   const rows = await listSigningKeys(store)
-  if (rows.length > 0) return published(rows, store.now())
+  if (rows.length > 0) return published(rows, signingNow(store))
   await addNext(store, rows, 'code')
-  return published(await listSigningKeys(store), store.now())
+  return published(await listSigningKeys(store), signingNow(store))
 }
 
 /** Adds a key after these. If another process was faster, its key is as good. */
 async function addNext(store: KeyStore, [latest]: readonly SigningKeyRow[], via: ChangeVia): Promise<void> {
-  const changed = changedBy({ ...localPrincipal, via }, store.now())
+  const changed = changedBy({ ...localPrincipal, via }, signingNow(store))
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const { x } = publicKey.export({ format: 'jwk' })
   if (x === undefined) throw new Error('an Ed25519 key has no x')

@@ -103,7 +103,7 @@ async function checkSigner(
   const [newest] = signedBy
   // A card that the kept key has signed too may bring a new one: that stands first.
   if (newest !== undefined && newest !== kept) {
-    const changed = changedBy({ ...localPrincipal, via: 'code' }, store.now())
+    const changed = changedBy({ ...localPrincipal, via: 'code' }, store.now(database))
     await keepKey(store, database, { remote, thumbprint: newest, changed })
   }
   return null

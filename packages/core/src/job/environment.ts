@@ -59,9 +59,9 @@ export interface Environment {
   /** Tells another server that nobody waits for its agent any more. */
   abandon(of: AbandonedCall): void
   /** The time of the store's clock in ms. Expiry uses this clock. */
-  storeNow(): number
+  storeNow(database: string): number
   /** Schedules the check of an interruption that expires at this time of the store's clock, at the latest one worker round later. */
-  expireAt(at: number): void
+  expireAt(database: string, at: number): void
   /** Whether one more task may begin in this process. If not, any worker may claim it, and this process looks again when it has capacity. */
   hasCapacity(): boolean
   /** Starts work on jobs that were just created for this process. */

@@ -31,12 +31,13 @@ interface InterruptionRequest {
 
 function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): void {
   const { env, log } = job
+  const { database, id } = log.state
   const { addressee = null, terms = null, below, ...prompt } = draft
   const { agent, place: owner, remote } = toolCall.owner
   const seconds = expirySeconds(toolCall, job)
   const asks = isBody(toolCall) ? below : toolCall.name
   const path = [...owner.agentPath.split('/').slice(1), ...(asks === undefined ? [] : [asks])].join('/')
-  const expiresAt = seconds === null ? null : env.storeNow() + seconds * 1000
+  const expiresAt = seconds === null ? null : env.storeNow(database) + seconds * 1000
   const view = {
     ...prompt,
     ...shownCaller(job.run.principal),
@@ -50,7 +51,6 @@ function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): 
   } as Interruption
   const body = held === undefined ? view : { ...view, held }
   record(job, place, { type: `${view.kind}_required`, kind: null, body } as EntryContent)
-  const { database, id } = log.state
   const row = {
     database,
     conversation: id,
@@ -66,7 +66,7 @@ function open({ toolCall, draft, place, held }: InterruptionRequest, job: Job): 
     settledAt: null,
   }
   recordRows(job, { open: row })
-  if (expiresAt !== null) env.expireAt(expiresAt)
+  if (expiresAt !== null) env.expireAt(database, expiresAt)
 }
 
 const daySeconds = 86_400

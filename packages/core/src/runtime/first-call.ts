@@ -40,7 +40,7 @@ export function firstCall({ parts, database, principal }: Scope, begin: Beginnin
   const env = detached(parts, registry, (entry) => recorded.push(entry))
   const state = emptyState({
     database,
-    id: `previews/${env.ids.conversation(env.storeNow())}`,
+    id: `previews/${env.ids.conversation(env.storeNow(database))}`,
     rootAgent: root.data.id,
     stored: storedOf(parameters),
     maxModelIterationsPerCall: null,

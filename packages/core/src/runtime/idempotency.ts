@@ -17,9 +17,9 @@ export function rememberedReplies(parts: Parts, ready: () => Promise<void>): Rem
   return {
     async begin(scope) {
       await ready()
-      const at = store.now()
-      const row = { key: keyOf(scope), digest: scope.digest, at, expiresBefore: at - dayMs, lostBefore: at - lostMs }
       const { database } = scope.principal
+      const at = store.now(database)
+      const row = { key: keyOf(scope), digest: scope.digest, at, expiresBefore: at - dayMs, lostBefore: at - lostMs }
       const known = await store.beginReply(database, row)
       if (known === null) return { state: 'fresh', reservation: { key: row.key, at } }
       if (known.digest !== scope.digest) {

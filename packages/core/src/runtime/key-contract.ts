@@ -25,8 +25,8 @@ export interface KnownKey {
 
 /** Looks keys up, whatever their database. It decides nothing: an expired key is found too. */
 export interface KeyLookup {
-  /** The store's clock, by which keys expire. */
-  now(): number
+  /** The clock by which the keys of a database expire, in ms. Without one that of `default`, where what belongs to the server stands. */
+  now(database?: string): number
   /** The keys with these digests; `digestOfKey` makes one. Throws `STORE_UNAVAILABLE`. */
   find(digests: readonly string[]): Promise<readonly KnownKey[]>
   /** Stores when keys were used last. */

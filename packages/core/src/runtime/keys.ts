@@ -37,7 +37,7 @@ export function keyAdmin({ parts, principal, database, ready }: Scope): KeyAdmin
 /** Finds keys by digest in all databases. */
 export function keyLookup({ store }: Parts, ready: () => Promise<void>): KeyLookup {
   return {
-    now: () => store.now(),
+    now: (database = 'default') => store.now(database),
     async find(digests) {
       await ready()
       const rows = await findKeys(store, digests)

@@ -41,7 +41,7 @@ export async function newConversation(
   const { parts, principal, database } = scope
   const agent = await idOfNamed(parts.registry, database, request.agent)
   refuseStarting(scope, agent, request.agent)
-  const at = parts.store.now()
+  const at = parts.store.now(database)
   const path = direct ? 'conversationId' : 'id'
   const id = wholeId(request.id, { path, fresh: () => parts.env.ids.conversation(at) })
   const pinned = pinRoot(parts, { database, agent })

@@ -1,5 +1,5 @@
 /** The record of used evidence, once the runtime is ready. */
-import { type EvidenceUse, forgetEvidence, useEvidence, usedWith } from '../store/used-evidence.ts'
+import { evidenceNow, type EvidenceUse, forgetEvidence, useEvidence, usedWith } from '../store/used-evidence.ts'
 import type { Parts } from './wiring.ts'
 
 /** Which evidence was used: one record for all processes of the store. */
@@ -19,7 +19,7 @@ export function usedEvidence({ store }: Parts, ready: () => Promise<void>): Used
   return {
     async use(of) {
       await ready()
-      const now = store.now()
+      const now = evidenceNow(store)
       if (Math.abs(now - forgotAt) >= forgetEveryMs) {
         forgotAt = now
         await forgetEvidence(store, now)

@@ -107,8 +107,8 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     ...contentAccess(store),
     ...definitions(registry),
     abandon: (of) => remotes?.abandon(of),
-    storeNow: () => store.now(),
-    expireAt: (at) => expiry.at(at),
+    storeNow: (database) => store.now(database),
+    expireAt: (database, at) => expiry.at(database, at),
     traceparent: telemetry?.traceparent ?? null,
   })
   const check = checkContext({ tools, querySources: sources, maySend, maxDepth: env.ceilings.maxDepth }, models)
@@ -132,7 +132,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const listening: Parts['listening'] = { current: null }
   const commands: CommandContext = { env, store, warm, tracker }
   const expired = () => expireDue(commands, preparing.prepare)
-  const expiry = createExpiry({ clock, now: () => store.now(), report: env.report }, expired)
+  const expiry = createExpiry({ clock, now: (database) => store.now(database), report: env.report }, expired)
   const sweepConversations = sweeper({ store, warm, hub })
   const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
   const preparing = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
@@ -175,7 +175,7 @@ function adminsOf(
   return (database, principal) => ({
     ...{ database, ...common, ...kept },
     domains: [...domains].filter(([, owner]) => owner === database).map(([domain]) => domain),
-    changed: () => changedBy(principal, store.now()),
+    changed: () => changedBy(principal, store.now(database)),
   })
 }
 

@@ -254,7 +254,6 @@ export function importInto(
   store: Store,
   principal: Principal = localPrincipal,
 ): (item: ExportItem) => Promise<boolean> {
-  const changed = changedBy({ ...principal, via: 'import' }, store.now())
   const begun = new Set<string>()
   const known = knownOf(store)
   return async (item) => {
@@ -262,6 +261,7 @@ export function importInto(
     const standing = await standingOf(store, item, known)
     if (standing === 'same') return false
     if (standing === 'other') throw takenError(item)
+    const changed = changedBy({ ...principal, via: 'import' }, store.now(database))
     const noted = auditOf(changed, { kind: 'database', name: database, action: 'import' })
     await importItem(store, item, { changed, known, beside: begun.has(database) ? [] : [noted] })
     begun.add(database)

@@ -10,9 +10,10 @@ import type { AgentReading } from '../agent/records.ts'
 import { auditOf } from './audit.ts'
 import { type KeyRow, keyTable, putKey } from './keys.ts'
 import type { Records } from './record.ts'
+import type { Store } from './store.ts'
 
 /** The part of a store that creating a key uses. */
-type KeyStore = Pick<Records, 'addRecord' | 'deleteRecord'> & Pick<AgentReading, 'listAgents'> & { now(): number }
+type KeyStore = Pick<Records, 'addRecord' | 'deleteRecord'> & Pick<AgentReading, 'listAgents'> & Pick<Store, 'now'>
 
 /** A database, and who changes its keys. */
 interface KeyAdminPlace {
@@ -29,7 +30,7 @@ export async function createKey(
   refuseBadName(database)
   if (request.address !== null) await refuseAgentsAddress(store, database, request.address)
   const { id: holder, roles, name, address, expiresInSeconds } = request
-  const changed = changedBy(principal, store.now())
+  const changed = changedBy(principal, store.now(database))
   const { by, at: createdAt } = changed
   const expiresAt = expiresInSeconds === null ? null : createdAt + expiresInSeconds * 1000
   const { id, key } = randomKey()
@@ -43,7 +44,7 @@ export async function createKey(
 
 /** Deletes a key. False if there was none. */
 export function revokeKey(store: KeyStore, id: string, { database, principal }: KeyAdminPlace): Promise<boolean> {
-  const revoked = auditOf(changedBy(principal, store.now()), { kind: 'key', name: id, action: 'revoke' })
+  const revoked = auditOf(changedBy(principal, store.now(database)), { kind: 'key', name: id, action: 'revoke' })
   return store.deleteRecord(database, { table: keyTable, id: id }, [revoked])
 }
 

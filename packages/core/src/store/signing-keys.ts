@@ -2,6 +2,7 @@
 import type { Changed } from '../identity/changed.ts'
 import { auditOf } from './audit.ts'
 import { defineRecord, type RecordRow, type Records, addition } from './record.ts'
+import type { Store } from './store.ts'
 
 /**
  * The declaration. `id` is the number of the key: each process tries to add the next one, and one of them does. `thumbprint` names the key
@@ -20,6 +21,11 @@ export type SigningKeyRow = RecordRow<typeof signingKeyTable>
 
 /** Keys belong to the server: all of them stand in one database. */
 const database = 'default'
+
+/** The time of the clock of these keys, in ms. */
+export function signingNow(store: Pick<Store, 'now'>): number {
+  return store.now(database)
+}
 const mostKeys = 100
 
 /** All keys, the latest first. */

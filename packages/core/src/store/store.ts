@@ -204,6 +204,9 @@ export type AppendResult =
   /** `job` is the live run for `active`, else the refused job of this conversation, or null. */
   | { readonly ok: false; readonly reason: Refusal; readonly job: JobRow | null }
 
+/** Where a job is. */
+export type JobPlace = Pick<JobRow, 'database' | 'id'>
+
 /** A job that is still owned. `wake` is set if another writer appended entries for it. */
 export interface HeldJob {
   readonly id: string
@@ -250,8 +253,8 @@ export interface OwnerRow extends Pick<ConversationRow, 'id' | 'agent' | 'create
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
 export interface Store extends AgentReading, ArtifactRecords, Records, ReplyRecords, UsageRecords {
-  /** The time of the store's clock in ms: an estimate of the database server's clock on PostgreSQL, the injected one on memory and SQLite. */
-  now(): number
+  /** The time of the clock of a database in ms: an estimate of its server's clock on PostgreSQL, the injected one on memory and SQLite. */
+  now(database: string): number
   /**
    * Grows whenever what is stored may have gone back: the database server was started again, another one took over, or a backup was
    * restored. It has grown before any caller gets a reply that shows the new history. What a caller knew before may be lost then.
@@ -345,11 +348,11 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
   /** Renews leases. Returns the jobs that are still owned in that epoch. */
   heartbeat(
     owner: string,
-    jobs: readonly { readonly id: string; readonly epoch: number }[],
+    jobs: readonly (JobPlace & { readonly epoch: number })[],
     leaseMs: number,
   ): Promise<readonly HeldJob[]>
-  /** Releases all jobs of the owner, or only `ids`. They can be claimed at once, and the attempt does not count. */
-  releaseJobs(owner: string, ids?: readonly string[]): Promise<void>
+  /** Releases all jobs of the owner, or only these. They can be claimed at once, and the attempt does not count. */
+  releaseJobs(owner: string, jobs?: readonly JobPlace[]): Promise<void>
 
   /** How many open interruptions a database has, counted up to `most`. */
   countOpenInterruptions(database: string, most: number): Promise<number>

@@ -1,5 +1,6 @@
 /** Evidence that was used: each piece counts for one message, in all processes of a store, and is forgotten once it could not be used again [E68]. */
 import { addition, defineRecord, type Records } from './record.ts'
+import type { Store } from './store.ts'
 
 /**
  * The declaration. `id` and `digest` are the digest of the evidence, `message` that of the message that it came with: who sent it, to whom,
@@ -23,6 +24,11 @@ export interface EvidenceUse {
 
 /** It belongs to the server: what is used in one database is used in all. */
 const database = 'default'
+
+/** The time of the clock of this record, in ms. */
+export function evidenceNow(store: Pick<Store, 'now'>): number {
+  return store.now(database)
+}
 
 /** Notes a use. False if the evidence was used with another message. */
 export async function useEvidence(

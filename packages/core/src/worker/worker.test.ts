@@ -1,7 +1,7 @@
 /** What a worker does with a job that it claims while it still has it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JobRow, Store } from '../store/store.ts'
+import type { JobPlace, JobRow, Store } from '../store/store.ts'
 import { bareJob } from '../testing/bare-job.ts'
 import { Worker } from './worker.ts'
 
@@ -9,7 +9,7 @@ import { Worker } from './worker.ts'
 async function working() {
   const { job } = await bareJob([{ id: 'a' }])
   const { env, log, identity } = job
-  const released: (readonly string[] | undefined)[] = []
+  const released: (readonly JobPlace[] | undefined)[] = []
   const store: Partial<Store> = {
     releaseJobs: async (_owner, ids) => void released.push(ids),
     claimJobs: async () => [],
@@ -20,7 +20,8 @@ async function working() {
   worker.live.set(identity.id, job)
   const effect = new AbortController()
   job.busy.set('a-call', effect)
-  const row = { id: identity.id, epoch: identity.epoch + 1, owner: env.owner, attempts: 1, kind: 'run' } as JobRow
+  const claimed = { owner: env.owner, epoch: identity.epoch + 1, attempts: 1 }
+  const row = { database: 'default', id: identity.id, kind: 'run', ...claimed } as JobRow
   return { worker, job, effect, released, claim: () => worker.run(row, log) }
 }
 
@@ -30,7 +31,7 @@ test('[D5] a job claimed anew gives up what its first claim has under way, and i
   assert.equal(job.lifecycle.stopped, 'taken over')
   assert.equal(effect.signal.aborted, true)
   assert.equal(job.log.isBroken, true)
-  assert.deepEqual(released, [[job.identity.id]])
+  assert.deepEqual(released, [[{ database: 'default', id: job.identity.id }]])
 })
 
 test('[D5] a job that was woken before its worker has left it begins again once it has, and nothing is given up', async () => {

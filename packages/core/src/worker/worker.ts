@@ -59,8 +59,8 @@ async function startClaimed({ warm, prepare }: WorkerContext, worker: Worker, ro
 }
 
 /** Releases a job that must not continue here, for example because its fold is discarded. Any worker may claim it at once. */
-function releaseJob({ env, store }: WorkerContext, worker: Worker, id: string): void {
-  const released = store.releaseJobs(env.owner, [id])
+function releaseJob({ env, store }: WorkerContext, worker: Worker, { database, id }: JobRow): void {
+  const released = store.releaseJobs(env.owner, [{ database, id }])
   released.then(() => worker.claim()).catch((error: unknown) => env.report(error))
 }
 
@@ -107,8 +107,7 @@ export class Worker {
       const held = this.capacity.mustWait(claimed)
       if (held.length > 0) {
         this.capacity.isHolding = true
-        const ids = held.map(({ id }) => id)
-        await store.releaseJobs(env.owner, ids) // before a job begins that may crash the process
+        await store.releaseJobs(env.owner, held) // before a job begins that may crash the process
       }
       for (const row of claimed.filter((job) => !held.includes(job)))
         await startClaimed(this.#context, this, row).catch((error: unknown) => env.report(error))
@@ -130,7 +129,7 @@ export class Worker {
     // The job was claimed again before the first claim was known lost; entries folded since then are not stored.
     if (live !== undefined) stopJob(live, 'taken over')
     // The fold may have broken while the job was created.
-    if (log.isBroken || !takesWork) return releaseJob(this.#context, this, row.id)
+    if (log.isBroken || !takesWork) return releaseJob(this.#context, this, row)
     if (liveJob(log.state, row.id) === null) return
     const wasHere = this.epochs.wasStopped(row.id)
     const job = new Job(env, log, row)
@@ -144,7 +143,7 @@ export class Worker {
       if (job.lifecycle.stopped !== null) this.epochs.stopped(row, job)
       if (this.#closed) return
       if (job.lifecycle.next !== null) job.lifecycle.next()
-      else if (isLeftBroken(job)) releaseJob(this.#context, this, row.id)
+      else if (isLeftBroken(job)) releaseJob(this.#context, this, row)
       else if (this.capacity.isFreeAgain()) this.claim().catch((error: unknown) => env.report(error))
     })
   }
@@ -200,7 +199,11 @@ function every(
 
 /** Renews the leases of live jobs. A lost job stops at once [D5]; a job with `wake` set reads the new entries. */
 async function renewLeases({ env, store }: WorkerContext, live: ReadonlyMap<string, Job>): Promise<void> {
-  const held = [...live.values()].map(({ identity }) => ({ id: identity.id, epoch: identity.epoch }))
+  const held = [...live.values()].map(({ identity: { id, epoch }, log }) => ({
+    database: log.state.database,
+    id,
+    epoch,
+  }))
   if (held.length === 0) return
   const kept = new Map((await store.heartbeat(env.owner, held, env.leaseMs)).map((row) => [row.id, row]))
   faultPoint('heartbeat')

@@ -73,8 +73,8 @@ export function jobMethods(access: MemoryAccess): JobMethods {
       for (const job of held) job.leaseUntil = leaseUntil
       return held.map(({ id, wake }) => ({ id, wake }))
     },
-    async releaseJobs(owner, ids) {
-      const wanted = ids === undefined ? null : new Set(ids)
+    async releaseJobs(owner, jobs) {
+      const wanted = jobs === undefined ? null : new Set(jobs.map(({ id }) => id))
       const own = [...memory.live].filter((job) => job.owner === owner && (wanted === null || wanted.has(job.id)))
       for (const job of own) Object.assign(job, releasedJob(job))
       if (own.length > 0) notifyOthers(access, (listener) => listener.due())

@@ -50,7 +50,7 @@ test('a store beside another has its data and its clock, and hears of it', async
   const first = memoryStore({ now: () => 42 })
   const second = memoryStore({ beside: first })
   const third = memoryStore({ beside: second })
-  assert.equal(third.now(), 42)
+  assert.equal(third.now(database), 42)
   const heard: [string[], string[], string[]] = [[], [], []]
   for (const [index, store] of [first, second, third].entries()) store.listen(listener(heard[index] ?? []))
   await act(second)

@@ -199,9 +199,9 @@ function leaseMethods(session: SqliteSession): LeaseMethods {
         }
         return held.map(({ id, wake }) => ({ id: id as string, wake: wake === 1 }))
       }),
-    releaseJobs: (owner, ids) =>
+    releaseJobs: (owner, jobs) =>
       session.write(({ all, run }) => {
-        const wanted = ids === undefined ? null : new Set(ids)
+        const wanted = jobs === undefined ? null : new Set(jobs.map(({ id }) => id))
         for (const { key, id } of all(jobSql.jobsOfOwner, owner)) {
           if (wanted !== null && !wanted.has(id as string)) continue
           session.atWork.delete(id as string)

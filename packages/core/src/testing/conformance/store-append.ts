@@ -38,7 +38,7 @@ export function checkAppends(check: Check): void {
     assert.deepEqual([result.before, result.lastSeq], [0, 2])
     assert.deepEqual(await store.getConversation(database, 'chats/1'), { ...create, lastSeq: 2, lastMessageAt: 77 })
     const { leaseUntil, ...row } = (await store.getJob(database, 'j1')) ?? assert.fail()
-    assert.ok(leaseUntil > store.now())
+    assert.ok(leaseUntil > store.now(database))
     const times = { createdAt: 5, startedAt: 5, endedAt: null, changedAt: 5, firstSeq: 1 }
     const fresh = {
       kind: 'run',

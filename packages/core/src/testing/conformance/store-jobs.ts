@@ -113,7 +113,7 @@ function checkClaims(check: Check): void {
     const [job, ...more] = await store.claimJobs({ owner: 'w2', leaseMs: hour, limit: 50 })
     assert.deepEqual(more, [])
     assert.deepEqual([job?.id, job?.owner, job?.epoch, job?.attempts], ['j1', 'w2', 2, 2])
-    assert.ok(job !== undefined && job.leaseUntil > store.now())
+    assert.ok(job !== undefined && job.leaseUntil > store.now(database))
     assert.deepEqual(await jobOf(store, 'j1'), job)
     assert.deepEqual(await jobOf(store, 'j2'), kept)
     assertRefused(await store.append({ ...by(lapsed), entries: [] }), 'fenced')
@@ -178,13 +178,13 @@ function checkLeases(check: Check): void {
   check('a heartbeat prolongs only what is still owned in that epoch', async (store) => {
     for (const id of ['j1', 'j2', 'j3']) await begin(store, { id, leaseMs: -1000, owner: id === 'j3' ? 'w9' : 'w1' })
     const held = [
-      { id: 'j1', epoch: 1 },
-      { id: 'j2', epoch: 2 },
-      { id: 'j3', epoch: 1 },
-      { id: 'j4', epoch: 1 },
+      { database, id: 'j1', epoch: 1 },
+      { database, id: 'j2', epoch: 2 },
+      { database, id: 'j3', epoch: 1 },
+      { database, id: 'j4', epoch: 1 },
     ]
     assert.deepEqual(await store.heartbeat('w1', held, hour), [{ id: 'j1', wake: false }])
-    assert.ok((await jobOf(store, 'j1')).leaseUntil > store.now())
+    assert.ok((await jobOf(store, 'j1')).leaseUntil > store.now(database))
     assert.deepEqual(await claim(store, 'w2'), ['j2', 'j3'])
     assert.deepEqual(await store.heartbeat('w1', held, hour), [{ id: 'j1', wake: false }])
     assert.deepEqual(await store.heartbeat('w1', [], hour), [])
@@ -207,7 +207,7 @@ function checkLeases(check: Check): void {
     const jobs = await Promise.all(['j1', 'j2', 'j3', 'j4'].map((id) => begin(store, { id })))
     await store.append(change(jobs[0] as JobRow, rest('j1')))
     await store.append(change(jobs[1] as JobRow, rest('j2', 'waiting')))
-    await store.releaseJobs('w1', ['j3'])
+    await store.releaseJobs('w1', [{ database, id: 'j3' }])
     assert.deepEqual(await store.heartbeat('w1', jobs, hour), [{ id: 'j4', wake: false }])
     assert.deepEqual(await claim(store, 'w2'), ['j3'])
   })
@@ -221,7 +221,10 @@ function checkLeases(check: Check): void {
   check('only the jobs that are named are given back, and only those of the owner', async (store) => {
     await Promise.all(['j1', 'j2', 'j3'].map((id) => begin(store, { id, owner: id === 'j3' ? 'w2' : 'w1' })))
     await store.releaseJobs('w1', [])
-    await store.releaseJobs('w1', ['j2', 'j3', 'none'])
+    await store.releaseJobs(
+      'w1',
+      ['j2', 'j3', 'none'].map((id) => ({ database, id })),
+    )
     const { status, owner, wake: mark, epoch, attempts, startedAt } = await jobOf(store, 'j2')
     assert.deepEqual([status, owner, mark, epoch, attempts, startedAt], ['running', null, true, 1, 0, 5])
     assert.deepEqual(await claim(store, 'w3'), ['j2'])

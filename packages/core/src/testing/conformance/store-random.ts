@@ -147,8 +147,18 @@ function jobCommand(draw: Draw): Command {
       told: ['claim', lease],
       run: async (store) => ordered(await store.claimJobs({ owner: 'w2', leaseMs: lease, limit: 50 })),
     },
-    { told: ['heartbeat', worker, id, epoch], run: (store) => store.heartbeat(worker, [{ id, epoch }], -past) },
-    { told: ['release', worker, ids], run: (store) => store.releaseJobs(worker, ids) },
+    {
+      told: ['heartbeat', worker, id, epoch],
+      run: (store) => store.heartbeat(worker, [{ database, id, epoch }], -past),
+    },
+    {
+      told: ['release', worker, ids],
+      run: (store) =>
+        store.releaseJobs(
+          worker,
+          ids?.map((id) => ({ database, id })),
+        ),
+    },
   )
 }
 

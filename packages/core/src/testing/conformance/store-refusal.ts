@@ -199,7 +199,7 @@ function checkFences(check: Check): void {
         assert.deepEqual(await assertFenced(store, job, fence), await jobOf(store, job.id))
       }
       const released = await addJob(store, { id: 't2', kind: 'task', in: conversation })
-      await store.releaseJobs('w1', ['t2'])
+      await store.releaseJobs('w1', [{ database, id: 't2' }])
       assert.equal((await assertFenced(store, released, by(released).fence))?.owner, null)
       for (const epoch of [0, 2]) await assertFenced(store, released, { job: 'j1', epoch })
       assert.ok((await store.append({ ...by(await jobOf(store, 'j1')), entries: [] })).ok)

@@ -44,7 +44,7 @@ export function checkShared(check: CheckTwo): void {
     assert.ok((await second.append({ database, conversation, entries: [entry('yes')], settle: [settlement('i1')] })).ok)
     assert.equal((await first.getInterruption(database, 'i1'))?.view.state, 'answered')
     assert.deepEqual(await textsOf(first, conversation), ['hello', 'ask', 'yes'])
-    assert.ok(Math.abs(first.now() - second.now()) < 5000, 'they have one clock')
+    assert.ok(Math.abs(first.now(database) - second.now(database)) < 5000, 'they have one clock')
   })
 
   check('seq has no gap when two stores append to one conversation at once [I2]', async (first, second) => {

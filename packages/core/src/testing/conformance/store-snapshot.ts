@@ -295,7 +295,6 @@ function checkRefusedArrival(check: Check): void {
       { ...snapshot, jobs: [...jobs, ...jobs] },
       { ...snapshot, jobs: [...jobs, second] },
       { ...snapshot, entries: entries.map((one) => ({ ...one, epoch: job.epoch + 1 })) },
-      { ...snapshot, jobs: jobs.map((one) => ({ ...one, epoch: job.epoch - 1 })) },
       { ...snapshot, interruptions: [...interruptions, ...interruptions] },
     ]
     for (const one of broken) {

@@ -82,7 +82,7 @@ function checkQueue(check: Check): void {
       const fresh = { status: 'queued', owner: null, wake: true, attempts: 0, about, result: null } as const
       assert.deepEqual(row, { id: kind, database, conversation: `chats/${kind}`, kind, ...fresh, ...times })
       assert.deepEqual(await jobOf(store, kind), queued)
-      const before = store.now()
+      const before = store.now(database)
       const [claimed, ...more] = await store.claimJobs({ owner: 'w2', leaseMs: 60_000, limit: 10 })
       assert.deepEqual(more, [])
       assert.deepEqual(await jobOf(store, kind), claimed)
@@ -129,7 +129,10 @@ function checkQueue(check: Check): void {
     )
     await store.append(change(tasks[1] as JobRow, rest('t2')))
     await store.append(change(tasks[2] as JobRow, rest('t3', 'waiting')))
-    await store.releaseJobs('w1', ['t1', 't2', 't3'])
+    await store.releaseJobs(
+      'w1',
+      ['t1', 't2', 't3'].map((id) => ({ database, id })),
+    )
     assert.deepEqual(await claim(store, 'w2'), ['t1'])
   })
 

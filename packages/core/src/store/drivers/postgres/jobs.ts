@@ -64,8 +64,8 @@ export function jobMethods(session: PostgresSession, notifications: Notification
       const rows = await asWorker(session, [workerSql.heartbeat, stored(owner), ids, epochs, Math.trunc(leaseMs)])
       return byNumber(rows).map(({ id, wake }): HeldJob => ({ id: restored(id as string), wake: wake as boolean }))
     },
-    async releaseJobs(owner, ids) {
-      const query: Statement = [workerSql.releaseJobs, stored(owner), ids?.map(stored) ?? null]
+    async releaseJobs(owner, jobs) {
+      const query: Statement = [workerSql.releaseJobs, stored(owner), jobs?.map(({ id }) => stored(id)) ?? null]
       const [rows = []] = await session.writeAsWorker(query, { isForAnyVersion: true })
       if (rows.length > 0) notifications.due()
     },

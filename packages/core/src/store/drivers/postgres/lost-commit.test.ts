@@ -36,7 +36,7 @@ async function story(store: Store, database: string): Promise<readonly unknown[]
   const woken = { database, conversation: id, entries: [entry('yes')], settle, jobs: [wake('j1')] }
   const [resumed] = (tell(await store.append(woken)) as AppendResult & { ok: true }).jobs
   tell(await store.append({ ...woken, entries: [entry('no')] }))
-  tell(await store.heartbeat('w2', [{ id: 'j1', epoch: 2 }], 60_000))
+  tell(await store.heartbeat('w2', [{ database, id: 'j1', epoch: 2 }], 60_000))
   tell(await store.append({ ...by(resumed ?? assert.fail()), entries: [entry('end')], jobs: [rest('j1')] }))
   tell(await store.beginReply(database, reply('k')))
   tell(await store.append({ database, conversation: id, entries: [], note: { key: 'k', at: 100, text: 'noted' } }))

@@ -26,7 +26,7 @@ async function works(options: PostgresStoreOptions, id: string): Promise<void> {
     const job = await begin(store, { id })
     await store.append({ ...by(job), entries: [entry('more')] })
     assert.deepEqual(await textsOf(store, job.conversation), ['hello', 'more'])
-    assert.deepEqual(await store.heartbeat('w1', [{ id, epoch: 1 }], 1000), [{ id, wake: false }])
+    assert.deepEqual(await store.heartbeat('w1', [{ database, id, epoch: 1 }], 1000), [{ id, wake: false }])
     assert.deepEqual(await store.listDatabases(), [database])
   } finally {
     await store.close()
@@ -63,7 +63,7 @@ test('a program at work neither reads nor writes nor claims once the schema dema
   const works: Record<string, () => Promise<unknown>> = {
     append: () => store.append({ ...by(job), entries: [entry('more')] }),
     claimJobs: () => store.claimJobs(claim),
-    heartbeat: () => store.heartbeat('w1', [{ id: 'j1', epoch: 1 }], 1000),
+    heartbeat: () => store.heartbeat('w1', [{ database, id: 'j1', epoch: 1 }], 1000),
     checkWritable: () => store.checkWritable(),
     readEntries: () => store.readEntries(database, job.conversation, { after: 0, limit: 9 }),
     deleteConversation: () => store.deleteConversation(database, job.conversation),
@@ -250,7 +250,7 @@ test('whoever logs in, the store acts as its role: what that may not, it cannot'
     await client.query(`revoke update (owner, lease_until) on "${place.schema}".jobs from "${place.schema}_worker"`)
   })
   await assert.rejects(store.readEntries(database, conversation, { after: 0, limit: 1 }), { code: 'STORE_UNAVAILABLE' })
-  await assert.rejects(store.heartbeat('w1', [{ id: 'j1', epoch: 1 }], 1000), { code: 'STORE_UNAVAILABLE' })
+  await assert.rejects(store.heartbeat('w1', [{ database, id: 'j1', epoch: 1 }], 1000), { code: 'STORE_UNAVAILABLE' })
 })
 
 test('the library does not load `pg` for those who do not use it', () => {
