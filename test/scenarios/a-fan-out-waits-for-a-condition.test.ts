@@ -94,7 +94,7 @@ async function ended({ runtime }: Stage, run: string): Promise<string> {
 
 const whole = 'completed: some trains, a room, some flights, some cars'
 
-test('[C15] [M21] siblings of a call that has a condition go on, and all answers are in one request', async () => {
+test('[C15] [M17] [M18] [M21] siblings of a call that has a condition go on, and all answers are in one request', async () => {
   const play = played()
   const { stage, id, run } = await waiting(play)
   assert.equal(play.most, 2, 'as many at once as `maxParallel` says')
@@ -130,7 +130,7 @@ test('[C21] a condition that expires is told as not met, and its task is cancell
   assert.deepEqual(play.cancelled, ['task-2'])
 })
 
-test('[D10] a cancelled run cancels a task that waits for a condition within 5 s', async () => {
+test('[D10] [M18] a cancelled run cancels a task that waits for a condition within 5 s', async () => {
   const play = played()
   const { stage, run } = await waiting(play)
   await stage.runtime.cancelRun(run)

@@ -221,7 +221,7 @@ describe('what a task demands of its caller', () => {
     assert.deepEqual([whole.result?.task?.id, whole.result?.task?.status.state], [task.id, 'TASK_STATE_COMPLETED'])
   })
 
-  test('[E65] no other state changes anything, and the owner of the task is asked before', async () => {
+  test('[E65] [M30] no other state changes anything, and the owner of the task is asked before', async () => {
     const task = await asked('shop')
     const other = await asked('shop')
     const elsewhere = await asked('both')
