@@ -6,10 +6,12 @@ import pg from 'pg'
 export interface Counts {
   statements: number
   commits: number
+  /** How many times PostgreSQL was waited for: what is sent while a reply is awaited belongs to the same. */
+  roundTrips: number
 }
 
 /** What was sent so far, by this process. */
-export const counts: Counts = { statements: 0, commits: 0 }
+export const counts: Counts = { statements: 0, commits: 0, roundTrips: 0 }
 
 const texts = new WeakMap<StatementSync, string>()
 
@@ -38,10 +40,18 @@ for (const method of ['run', 'get', 'all'] as const) {
 }
 
 const { query } = pg.Client.prototype
+const awaited = new WeakMap<pg.Client, number>()
 Object.assign(pg.Client.prototype, {
   query(this: pg.Client, ...given: unknown[]) {
     const [first] = given
     count(typeof first === 'string' ? first : ((first as { readonly text?: string }).text ?? ''))
-    return (query as (...values: unknown[]) => unknown).apply(this, given)
+    const before = awaited.get(this) ?? 0
+    if (before === 0) counts.roundTrips += 1
+    awaited.set(this, before + 1)
+    const reply = (query as (...values: unknown[]) => unknown).apply(this, given)
+    const replied = () => awaited.set(this, (awaited.get(this) ?? 1) - 1)
+    if (reply instanceof Promise) reply.then(replied, replied)
+    else replied()
+    return reply
   },
 })

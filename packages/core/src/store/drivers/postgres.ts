@@ -29,6 +29,7 @@ import type { ConnectionSettings, Timeouts } from './postgres/settings.ts'
 import { wayTo } from './postgres/url.ts'
 import { snapshotMethods } from './postgres/snapshot.ts'
 import { usageMethods } from './postgres/usage.ts'
+import { createUsageAdding } from './postgres/usage-adding.ts'
 
 /** Where the store is kept, as whom, and how long it waits. */
 export interface PostgresStoreOptions {
@@ -80,10 +81,12 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     readKey: (client) => readNotificationKey(client, settings),
     readClock: serverNow,
   })
+  const usage = createUsageAdding(session)
   const makeGroup = () =>
     new GroupCommit({
       async store(database, members) {
-        const { results, replaced } = await storeGroup(session, { database, members, markId: newMark() })
+        const { results, replaced, hasUsage } = await storeGroup(session, { database, members, markId: newMark() })
+        if (hasUsage) usage.noted(database)
         for (const conversation of replaced) notifications.gone({ database, conversation })
         return results
       },
@@ -120,6 +123,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     async close() {
       await opening?.catch(() => {})
       await group.close()
+      usage.close()
       await notifications.close()
       await session.close()
       opening = null

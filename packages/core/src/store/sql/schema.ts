@@ -363,6 +363,8 @@ export const dialect: Dialect = {
 
 /** Here a look reads no more than it takes. This migration keeps the versions of both stores equal. */
 const looks = 'select 1'
+/** Shorter texts of entries, which earlier versions cannot read. */
+const shorter = 'select 1'
 
 const steps: readonly string[] = [
   first,
@@ -388,6 +390,7 @@ const steps: readonly string[] = [
   demands,
   runsByMaker,
   looks,
+  shorter,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -24,6 +24,8 @@ interface Group {
 interface StoredGroup {
   readonly results: readonly AppendResult[]
   readonly replaced: ReadonlySet<string>
+  /** Whether it used something, which waits to be added to the sums. */
+  readonly hasUsage: boolean
 }
 
 /** What an attempt wrote whose commit got no reply. It may be stored. */
@@ -45,7 +47,7 @@ export function storeGroup(session: PostgresSession, group: Group): Promise<Stor
     await readMore(transaction, batch, group)
     await readFollowed(transaction, batch, group)
     const results = group.members.map((member) => apply(batch, member))
-    const done: StoredGroup = { results, replaced: batch.purged }
+    const done: StoredGroup = { results, replaced: batch.purged, hasUsage: batch.usage.conversations > 0 }
     const last = await sendAllButLast(transaction, writesOf(batch))
     if (last.length === 0) return done
     const { evidence, writes: marks } = evidenceOf(batch, group.markId)

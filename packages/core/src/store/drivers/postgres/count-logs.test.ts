@@ -19,7 +19,11 @@ async function oldSchema(context: TestContext, version = usageVersion - 1) {
   await store.close()
   await asAdmin(url, async (client) => {
     if (version < usageVersion) {
-      const later = ['usage', ...recordTables.flatMap(({ name, since }) => (since === null ? [] : [name]))]
+      const later = [
+        'usage',
+        'usage_waiting',
+        ...recordTables.flatMap(({ name, since }) => (since === null ? [] : [name])),
+      ]
       await client.query(`drop table ${later.map((table) => `"${schema}".${table}`).join(', ')}`)
       await client.query(`alter table "${schema}".agent_revisions drop column changed`)
     }

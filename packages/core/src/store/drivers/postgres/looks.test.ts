@@ -3,20 +3,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Client } from 'pg'
 import { asAdmin, openStore } from '../../../../../../test/postgres/support/stores.ts'
-import { conversation, database } from '../../../testing/conformance/store-fixtures.ts'
+import { conversation, database, start } from '../../../testing/conformance/store-fixtures.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { workerSql } from '../../sql/postgres/jobs.ts'
 import { testServer } from '../../../../../../test/postgres/support/server.ts'
 import { inSchema } from './statements.ts'
 
-const schema = 'looks'
+const usual = 'looks'
+const schema = usual
 const values = { claim: ['me', 15_000, 8], over: [-1, -1, 25] }
 
 /** How many buffers a statement of the worker reads, and how many rows it returns. Nothing of it stays. */
 async function cost(
   client: Client,
   sql: string,
-  given: readonly unknown[],
+  { given, schema = usual }: { readonly given: readonly unknown[]; readonly schema?: string },
 ): Promise<{ buffers: number; rows: number }> {
   await client.query('begin')
   await client.query(`set local role "${schema}_worker"`)
@@ -40,10 +41,10 @@ test('claiming beside 5,000 due jobs and looking beside 3,000 kept conversations
       select 'default', 'due' || i, 'kept/' || 1 + i % 3000, 'run', 'running', null, 0, 0, true, 0, 0, 1, repeat('x', 300),
         'null', 0 from generate_series(1, 5000) i order by random()`)
     await admin.query(`analyze ${schema}.jobs, ${schema}.conversations`)
-    const claimed = await cost(admin, workerSql.claimJobs, values.claim)
+    const claimed = await cost(admin, workerSql.claimJobs, { given: values.claim })
     assert.equal(claimed.rows, 8)
     assert.ok(claimed.buffers <= 250, `claiming eight of 5,000 read ${claimed.buffers} buffers, their updates included`)
-    const looked = await cost(admin, logSql.overConversations, values.over)
+    const looked = await cost(admin, logSql.overConversations, { given: values.over })
     assert.ok(looked.buffers <= 200, `a look beside 3,000 kept conversations read ${looked.buffers} buffers`)
   })
   const create = conversation('gone', { expiresAt: 2000 })
@@ -52,4 +53,31 @@ test('claiming beside 5,000 due jobs and looking beside 3,000 kept conversations
   for (let found = 0; found === 0; looks += 1) found = (await store.sweepConversations(100)).length
   assert.equal(looks, 1 + 3000 / 25, 'each look goes on where the last one ended')
   await store.close()
+})
+
+test('a look beside 1,000 runs that ended behind an old snapshot reads at most 100 buffers', async (context) => {
+  const url = await testServer()
+  const place = { url, schema: 'looks_old' }
+  const store = await openStore(context, place)
+  context.after(() => asAdmin(url, (admin) => admin.query(`drop schema ${place.schema} cascade`)))
+  await start(store, 'chats/1')
+  await asAdmin(url, (old) =>
+    asAdmin(url, async (admin) => {
+      await old.query('begin isolation level repeatable read')
+      await old.query(`select count(*) from ${place.schema}.jobs`)
+      for (let index = 0; index < 1_000; index += 1) {
+        const at = Date.now() - 60_000 + index
+        await admin.query(`insert into ${place.schema}.jobs (database, id, conversation, kind, status, owner, epoch, lease_until,
+            wake, attempts, created_at, first_seq, about, result, changed_at)
+          values ('default', 'j${index}', 'chats/1', 'run', 'running', 'w', 1, ${at}, false, 1, 0, 1, '{}', 'null', 0)`)
+        await admin.query(`update ${place.schema}.jobs set owner = null, ended_at = ${at}, result = repeat('x', 300)
+          where id = 'j${index}'`)
+      }
+      const claimed = await cost(admin, workerSql.claimJobs, { given: values.claim, schema: place.schema })
+      context.diagnostic(`claiming read ${claimed.buffers} buffers`)
+      assert.equal(claimed.rows, 0)
+      assert.ok(claimed.buffers <= 100, `claiming read ${claimed.buffers} buffers`)
+      await old.query('rollback')
+    }),
+  )
 })

@@ -277,7 +277,7 @@ test('a schema without participants gets those whom conversations name among the
   await first.close()
   await asAdmin(url, (client) =>
     client.query(
-      `drop table ${['participants', 'artifacts', 'usage', ...recordTables.map(({ name }) => name)].map((table) => `"${schema}".${table}`).join(', ')}`,
+      `drop table ${['participants', 'artifacts', 'usage', 'usage_waiting', ...recordTables.map(({ name }) => name)].map((table) => `"${schema}".${table}`).join(', ')}`,
     ),
   )
   await asAdmin(url, (client) => client.query(`alter table "${schema}".jobs drop column maker, drop column changed_at`))

@@ -1,5 +1,6 @@
 /** Converts rows of the tables to rows of the contract. */
 import type { JobState } from '../../job-change.ts'
+import { resultOf } from '../../result-text.ts'
 import { rowReaders } from '../../rows.ts'
 import type { JobKind, JobRow, JobStatus } from '../../store.ts'
 import type { Row } from './statements.ts'
@@ -44,7 +45,7 @@ export function jobOf(database: string, job: StoredJob): JobRow {
   const { createdAt, startedAt, endedAt, changedAt, firstSeq, about, result } = job
   return {
     ...{ id, database, conversation, kind, status, owner, epoch, leaseUntil, wake, attempts },
-    ...{ createdAt, startedAt, endedAt, changedAt, firstSeq, about: parsed(about), result: parsed(result) },
+    ...{ createdAt, startedAt, endedAt, changedAt, firstSeq, about: parsed(about), result: resultOf(result, job) },
   }
 }
 

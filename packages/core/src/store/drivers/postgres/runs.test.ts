@@ -59,6 +59,7 @@ test('a schema of the version before, with what is in it, is brought up to date'
       'participants',
       'artifacts',
       'usage',
+      'usage_waiting',
       ...recordTables.map(({ name }) => name),
     ].map((table) => `"${place.schema}".${table}`)
     await client.query(`drop table ${later.join(', ')}`) // likewise

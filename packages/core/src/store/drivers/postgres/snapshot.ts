@@ -12,6 +12,7 @@ import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import { collectedIfThere, rowsOf } from '../../open-snapshot.ts'
 import type { Addition } from '../../record.ts'
+import { resultText } from '../../result-text.ts'
 import { readBound } from '../../row-page.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
@@ -259,7 +260,7 @@ function* statementsOf(
 }
 
 function* storedJobs(jobs: readonly JobRow[]): Generator<StoredJob> {
-  for (const job of jobs) yield { ...job, about: jsonText(job.about), result: jsonText(job.result) }
+  for (const job of jobs) yield { ...job, about: jsonText(job.about), result: resultText(job.result, job) }
 }
 
 function* linesOf({ row: { id }, entries }: ConversationSnapshot) {

@@ -21,6 +21,27 @@ export function usageMethods(session: PostgresSession): UsageRecords {
   }
 }
 
+/**
+ * Writes what a group used. Sums of conversations are added to at once: each has one writer at a time, and goes with its conversation.
+ * All others are kept in one row that waits to be added, since every group of a database adds to the same.
+ */
+export function keepUsage(database: string, rows: readonly UsageRow[]): Statement[] {
+  const own = rows.filter(({ by }) => by === 'conversation')
+  const others = rows.filter(({ by }) => by !== 'conversation')
+  if (others.length > mostWaiting) return addUsage(database, rows)
+  const statements = addUsage(database, own)
+  return others.length === 0 ? statements : [...statements, [usageSql.keepWaiting, database, waitingText(others)]]
+}
+
+/** More rows in one text would take long to read again and again. */
+const mostWaiting = 500
+
+function waitingText(rows: readonly UsageRow[]): string {
+  return JSON.stringify(
+    rows.map((row) => [row.by, stored(row.key), row.day, sumColumns.map((name) => row[name]), row.priceDate]),
+  )
+}
+
 /** Adds to the sums. Rows come sorted; those of one conversation have one writer at a time. */
 export function addUsage(database: string, rows: readonly UsageRow[]): Statement[] {
   const statements: Statement[] = []

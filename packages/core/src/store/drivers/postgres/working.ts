@@ -3,6 +3,7 @@ import type { RunLimit } from '../../append-terms.ts'
 import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
 import { decideAppend, type Planned, type StoredState } from '../../refusal.ts'
+import { resultText } from '../../result-text.ts'
 import type { Append, AppendResult, ConversationRow, InterruptionRow, ParticipantRow, Settlement } from '../../store.ts'
 import type { ContentUse } from '../../stored-content.ts'
 import { UsageCount } from '../../usage-count.ts'
@@ -290,7 +291,7 @@ function changeJob(batch: Batch, at: BatchConversation, { change, before, after 
     return putJob(batch, { ...after, conversation: at.id, ...texts, isStored: false, isChanged: true })
   }
   const kept = before as BatchJob
-  const result = change.kind === 'rest' ? jsonText(change.result) : kept.result
+  const result = change.kind === 'rest' ? resultText(change.result, kept) : kept.result
   if (after.endedAt !== null) at.live -= 1
   return putJob(batch, { ...kept, ...after, result, isChanged: true })
 }

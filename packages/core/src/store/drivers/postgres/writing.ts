@@ -11,7 +11,7 @@ import { insertArtifacts } from './artifacts.ts'
 import { useContents } from './contents.ts'
 import { setParticipants } from './participants.ts'
 import type { Statement, Value } from './statements.ts'
-import { addUsage } from './usage.ts'
+import { keepUsage } from './usage.ts'
 import type { StoredJob } from './rows.ts'
 import { jsonText, stored } from './text.ts'
 import type { Batch, BatchConversation } from './working.ts'
@@ -51,7 +51,7 @@ function* statementsOf(batch: Batch): Generator<Statement> {
     const keys = [...batch.notes.keys()]
     yield [writeSql.noteReplies, database, texts(keys), texts([...batch.notes.values()])]
   }
-  yield* addUsage(database, batch.usage.rows()) // last: other transactions wait for these rows
+  yield* keepUsage(database, batch.usage.rows())
 }
 
 /** The length of a row without a long text. */

@@ -8,13 +8,24 @@ export const jobColumns = `j.database, j.id, j.conversation, j.kind, j.status, j
 
 const jobs = `select ${jobColumns} from {s}.jobs j`
 
+/** Jobs of the conversation `$2` in their order: runs and tasks have an index each. */
+function ofConversation(columns: string, isWanted = 'true'): string {
+  const kinds = ['run', 'task'].map(
+    (kind) => `
+  select ${columns}, j.number from {s}.jobs j
+  where j.database = $1 and j.conversation = $2 and j.kind = '${kind}' and ${isWanted}`,
+  )
+  return `select * from (${kinds.join('\n  union all')}
+) j order by number`
+}
+
 /** Statements on jobs. */
 export const jobSql = {
   getJob: `${jobs} where j.database = $1 and j.id = $2`,
-  listJobs: `${jobs} where j.database = $1 and j.conversation = $2 order by j.number`,
-  numbersOf: 'select j.number from {s}.jobs j where j.database = $1 and j.conversation = $2 order by j.number',
+  listJobs: ofConversation(jobColumns),
+  numbersOf: ofConversation('j.kind'),
   /** A page of jobs behind the number `$3`. */
-  jobsAfter: `${jobs} where j.database = $1 and j.conversation = $2 and j.number > $3 order by j.number limit $4`,
+  jobsAfter: `${ofConversation(jobColumns, 'j.number > $3')} limit $4`,
   listLiveJobs: `${jobs} where j.database = $1 and j.conversation = $2 and j.ended_at is null order by j.number`,
   runPlace: `select number from {s}.jobs where database = $1 and conversation = $2 and id = $3 and kind = 'run'`,
   /** Runs of the conversation `$2` that began before position `$3`, newest first. */

@@ -37,7 +37,9 @@ from (select o.database, o.id, o.expires_at, o.number from {s}.conversations o
 order by c.expires_at, c.number`,
   /** All rows of the conversations `$2`. */
   deleteEntries: 'delete from {s}.entries where database = $1 and conversation = any($2)',
-  deleteJobs: 'delete from {s}.jobs where database = $1 and conversation = any($2)',
+  deleteJobs: `
+delete from {s}.jobs
+where database = $1 and ((conversation = any($2) and kind = 'run') or (conversation = any($2) and kind = 'task'))`,
   deleteInterruptions: 'delete from {s}.interruptions where database = $1 and conversation = any($2)',
   deleteConversations: 'delete from {s}.conversations where database = $1 and id = any($2)',
   /** Table-wide, for the worker: reads only the first row of each database. */

@@ -5,6 +5,7 @@
  */
 import { recordTables, withRecords } from '../../record-tables.ts'
 import { type Dialect, recordStatements } from '../records.ts'
+import { cheaper } from './cheaper.ts'
 
 const first = `
 create table {s}.conversations (
@@ -362,6 +363,7 @@ const steps: readonly Migration[] = [
   { sql: demands, worksFrom: 25 },
   { sql: runsByMaker, worksFrom: 26 },
   { sql: looks, worksFrom: 26 },
+  { sql: cheaper, worksFrom: 28 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
@@ -383,7 +385,7 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses', 'participants', 'artifacts', 'usage'],
+  ...['contents', 'content_uses', 'participants', 'artifacts', 'usage', 'usage_waiting'],
   ...recordTables.map(({ name }) => name),
 ]
 
