@@ -17,14 +17,17 @@ interface Place {
   readonly conversation: string
 }
 
-type ListeningParts = Pick<Parts, 'store' | 'warm' | 'hub' | 'tracker' | 'worker' | 'registry' | 'env' | 'preparing'>
+type ListeningParts = Pick<
+  Parts,
+  'store' | 'warm' | 'hub' | 'tracker' | 'worker' | 'registry' | 'env' | 'preparing' | 'stranded'
+>
 
 /** Agents are reloaded after this many polls, even without a notification about them. */
 const refreshEvery = 20
 
 /** Starts to listen. */
 export function startListening(parts: ListeningParts, changed?: (problem: WitanError | null) => void): Listening {
-  const { store, warm, hub, worker, env, registry, preparing, tracker } = parts
+  const { store, warm, hub, worker, env, registry, preparing, tracker, stranded } = parts
   const relay = createRelay({
     hub,
     clock: env.clock,
@@ -50,6 +53,7 @@ export function startListening(parts: ListeningParts, changed?: (problem: WitanE
     },
     historyChanged() {
       preparing.again()
+      stranded.again()
       tracker.forgetEpochs()
       worker.epochs.again(worker.live.values())
       for (const { log } of worker.live.values()) log.sync.known.confirm().catch(report)

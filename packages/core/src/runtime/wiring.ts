@@ -20,6 +20,7 @@ import type { CommandContext } from '../command/accept.ts'
 import { expireDue } from '../command/answer-interruption.ts'
 import type { Environment } from '../job/environment.ts'
 import { createExpiry, type Expiry } from '../command/expiry.ts'
+import { lookForStranded, type StrandedLook } from '../worker/stranded.ts'
 import { Worker } from '../worker/worker.ts'
 import { taskControl } from './task-control.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
@@ -63,6 +64,8 @@ export interface Parts extends CommandContext {
   /** The database of each domain, in the order of the options. */
   readonly domains: ReadonlyMap<string, string>
   readonly documents: WarmDocuments
+  /** The search for parked jobs that nothing would wake. */
+  readonly stranded: StrandedLook
   /** Loads databases, with the agents and protocols of the code in them. */
   readonly preparing: Preparing
   /** Null if no traces are exported. */
@@ -125,7 +128,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     note: options.working ?? null,
     async sweep() {
       await expiry.settleDue()
-      await sweepConversations()
+      await sweepStore()
       await listening.current?.poll()
     },
   })
@@ -133,11 +136,12 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const commands: CommandContext = { env, store, warm, tracker }
   const expired = () => expireDue(commands, preparing.prepare)
   const expiry = createExpiry({ clock, now: (database) => store.now(database), report: env.report }, expired)
-  const sweepConversations = sweeper({ store, warm, hub })
+  const stranded = lookForStranded(store)
+  const sweepStore = sweeper({ store, warm, hub, stranded })
   const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
   const preparing = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
   const code = { agents, tools, protocols, adminOf, preparing }
-  const rest = { definitions, domains, expiry, listening, documents, telemetry, metrics }
+  const rest = { definitions, domains, expiry, listening, documents, stranded, telemetry, metrics }
   return { ...commands, worker, registry, hub, check, sources, ...code, ...rest }
 }
 
@@ -197,9 +201,15 @@ function tellingRecords(store: Store): AgentRecords {
 
 const sweptAtOnce = 100
 
-/** Removes expired conversations, notifies their readers, and evicts them from memory [Rb35]. */
-function sweeper({ store, warm, hub }: Pick<Parts, 'store' | 'warm' | 'hub'>): () => Promise<void> {
+/** Wakes stranded jobs; removes expired conversations, notifies their readers, and evicts them from memory [Rb35]. */
+function sweeper({
+  store,
+  warm,
+  hub,
+  stranded,
+}: Pick<Parts, 'store' | 'warm' | 'hub' | 'stranded'>): () => Promise<void> {
   return async () => {
+    await stranded.look()
     for (const { database, id } of await store.sweepConversations(sweptAtOnce)) {
       warm.drop(database, id)
       hub.gone(channelOf(database, id))

@@ -76,6 +76,11 @@ export function releasedJob<Job extends JobState>(job: Job): Job {
   return { ...job, owner: null, leaseUntil: 0, wake: true, attempts: job.attempts - 1 }
 }
 
+/** A parked job that nothing would wake, when it was found: it can be claimed, which counts as no attempt. */
+export function foundJob<Job extends JobState>(job: Job): Job {
+  return { ...job, wake: true, attempts: job.attempts - 1 }
+}
+
 /** A job after its import into another store: it has no owner, and a live job that is not parked can be claimed at once. */
 export function arrivedJob<Job extends JobState>(job: Job): Job {
   const isParked = job.status === 'waiting' || !isLive(job)

@@ -13,6 +13,7 @@ import type { Addition, Records } from './record.ts'
 import type { ReadBound, RowPage } from './row-page.ts'
 import type { RunPlace, RunsOf, RunsPage } from './runs-of.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
+import type { StrandedSearch } from './stranded.ts'
 import type { UsageRecords } from './usage-records.ts'
 
 /** A conversation's row. `parameters` are JSON values that the runtime made. */
@@ -252,7 +253,7 @@ export interface OwnerRow extends Pick<ConversationRow, 'id' | 'agent' | 'create
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentReading, ArtifactRecords, Records, ReplyRecords, UsageRecords {
+export interface Store extends AgentReading, ArtifactRecords, Records, ReplyRecords, StrandedSearch, UsageRecords {
   /** The time of the clock of a database in ms: an estimate of its server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(database: string): number
   /**

@@ -46,6 +46,7 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   claimJobs: (store) => store.claimJobs({ owner: 'w1', leaseMs: 1, limit: 9 }),
   heartbeat: (store) => store.heartbeat('w1', [], 1),
   releaseJobs: (store) => store.releaseJobs('w1'),
+  wakeStranded: (store) => store.wakeStranded(null, 1),
   countOpenInterruptions: (store) => store.countOpenInterruptions(database, 9),
   getInterruption: (store) => store.getInterruption(database, 'i1'),
   listInterruptions: (store) =>

@@ -1,9 +1,11 @@
 /** Which claims of jobs a worker has seen, so that none begins twice. */
 import type { Job } from '../job/job.ts'
-import type { JobRow } from '../store/store.ts'
+import type { JobPlace, JobRow } from '../store/store.ts'
 
 /** The claims that one worker has seen. */
-interface Epochs {
+export interface Epochs {
+  /** Claimed jobs that did not begin, since their log could not be read. They are given back with the next round. By id. */
+  readonly unread: Map<string, JobPlace>
   /** Whether a claim is not later than what was at work here, or is: such a claim begins nothing. */
   isSeen(row: Pick<JobRow, 'id' | 'epoch'>, live: Job | undefined): boolean
   /** The work on a claim was stopped here. Only a later claim takes into account that an effect may have happened [D1]. */
@@ -21,6 +23,7 @@ export function createEpochs(): Epochs {
   /** Jobs begun before what is stored may have gone back. */
   const earlier = new WeakSet<Job>()
   return {
+    unread: new Map(),
     isSeen({ id, epoch }, live) {
       if (epoch <= (stopped.get(id) ?? 0)) return true
       if (live === undefined || epoch > live.identity.epoch) return false

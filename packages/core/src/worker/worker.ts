@@ -8,7 +8,7 @@ import { type DriveContext, drive, takeOver } from './drive.ts'
 import type { Environment } from '../job/environment.ts'
 import { Job, stopJob } from '../job/job.ts'
 import { stopGracefully } from '../job/stop-gracefully.ts'
-import { createEpochs } from './epochs.ts'
+import { createEpochs, type Epochs } from './epochs.ts'
 import { createCapacity, type Capacity } from './capacity.ts'
 
 /**
@@ -64,6 +64,14 @@ function releaseJob({ env, store }: WorkerContext, worker: Worker, { database, i
   released.then(() => worker.claim()).catch((error: unknown) => env.report(error))
 }
 
+/** Gives claimed jobs back that did not begin: they have made no attempt. */
+async function giveBackUnread({ env, store }: WorkerContext, unread: Epochs['unread']): Promise<void> {
+  if (unread.size === 0) return
+  const jobs = [...unread.values()].map(({ database, id }) => ({ database, id }))
+  await store.releaseJobs(env.owner, jobs)
+  for (const { id } of jobs) unread.delete(id)
+}
+
 /** Runs jobs until it is closed. */
 export class Worker {
   readonly #context: WorkerContext
@@ -88,6 +96,7 @@ export class Worker {
     this.#timers.leases = every(env.leaseMs / 3, how, () => renewLeases(this.#context, this.live))
     const round = async () => {
       this.capacity.isHolding = false
+      await giveBackUnread(this.#context, this.epochs.unread)
       await this.claim()
       await this.#context.sweep()
     }
@@ -110,7 +119,10 @@ export class Worker {
         await store.releaseJobs(env.owner, held) // before a job begins that may crash the process
       }
       for (const row of claimed.filter((job) => !held.includes(job)))
-        await startClaimed(this.#context, this, row).catch((error: unknown) => env.report(error))
+        await startClaimed(this.#context, this, row).catch((error: unknown) => {
+          this.epochs.unread.set(row.id, row)
+          env.report(error)
+        })
     })
     const claiming = this.#claiming
     this.#claiming = claiming.catch(() => {})

@@ -1,6 +1,6 @@
 /** Jobs of the store in memory: looked up, claimed, renewed and released. */
 import { pageStart, startOf } from '../cursor.ts'
-import { claimedJob, isDue, releasedJob } from '../job-change.ts'
+import { claimedJob, foundJob, isDue, releasedJob } from '../job-change.ts'
 import { lastChangedFirst } from '../runs-of.ts'
 import type { JobRow, Store } from '../store.ts'
 import type { RunPlace, RunsOf, RunsPage } from '../runs-of.ts'
@@ -20,6 +20,7 @@ type JobMethods = Pick<
   | 'claimJobs'
   | 'heartbeat'
   | 'releaseJobs'
+  | 'wakeStranded'
 >
 
 /** The methods of a store that are about jobs. */
@@ -79,7 +80,19 @@ export function jobMethods(access: MemoryAccess): JobMethods {
       for (const job of own) Object.assign(job, releasedJob(job))
       if (own.length > 0) notifyOthers(access, (listener) => listener.due())
     },
+    async wakeStranded() {
+      const found = [...memory.live].filter((job) => isStranded(access, job))
+      for (const job of found) Object.assign(job, foundJob(job))
+      if (found.length > 0) notifyOthers(access, (listener) => listener.due())
+      return { next: null, woken: found.length }
+    },
   }
+}
+
+function isStranded({ memory }: MemoryAccess, { database, conversation, id, status, owner, wake }: JobRow): boolean {
+  if (status !== 'waiting' || owner !== null || wake) return false
+  const open = tablesOf(memory, database).conversations.get(conversation)?.open ?? []
+  return ![...open].some(({ job }) => job === id)
 }
 
 function indexOf(rows: readonly JobRow[], id: string): number {

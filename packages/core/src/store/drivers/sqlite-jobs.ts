@@ -13,7 +13,7 @@ import type { SqliteSession } from './sqlite-session.ts'
 
 type RunsOfMethod = 'listRunsOf' | 'countRunsOf' | 'countLiveRunsOf'
 type ReadMethods = Pick<Store, 'getJob' | 'listJobs' | 'listRuns' | 'countRuns' | 'listTasks' | RunsOfMethod>
-type LeaseMethods = Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs'>
+type LeaseMethods = Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs' | 'wakeStranded'>
 
 /** The methods of a store that are about jobs. */
 export function jobMethods(session: SqliteSession): ReadMethods & LeaseMethods {
@@ -198,6 +198,14 @@ function leaseMethods(session: SqliteSession): LeaseMethods {
           run(jobSql.prolongLease, key as number, leaseUntil)
         }
         return held.map(({ id, wake }) => ({ id: id as string, wake: wake === 1 }))
+      }),
+    wakeStranded: (after, limit) =>
+      session.write(({ all, run }) => {
+        const rows = all(jobSql.unowned, Number(after ?? -1), limit)
+        const found = rows.filter(({ stranded }) => stranded === 1)
+        for (const { key } of found) run(jobSql.wakeStranded, key as number)
+        const last = rows[limit - 1]
+        return { next: last === undefined ? null : String(last.key), woken: found.length }
       }),
     releaseJobs: (owner, jobs) =>
       session.write(({ all, run }) => {

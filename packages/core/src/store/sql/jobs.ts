@@ -137,6 +137,12 @@ limit ?2`,
   jobsOfOwner: 'select key, id, epoch, wake from jobs where ended_at is null and owner = ?1',
   prolongLease: 'update jobs set lease_until = ?2 where key = ?1',
   releaseJob: 'update jobs set owner = null, lease_until = 0, wake = 1, attempts = attempts - 1 where key = ?1',
+  /** Jobs without an owner behind a key. */
+  unowned: `
+select key, status = 'waiting' and wake = 0 and not exists (
+  select 1 from interruptions i where i.conversation = key >> 20 and i.state = 'open' and i.job = jobs.id) as stranded
+from jobs indexed by live_jobs where ended_at is null and owner is null and key > ?1 order by key limit ?2`,
+  wakeStranded: 'update jobs set wake = 1, attempts = attempts - 1 where key = ?1',
   /** Owners from before this file was opened are dead. */
   lapseAllLeases: 'update jobs set lease_until = -1 where ended_at is null and owner is not null',
 } as const

@@ -11,6 +11,7 @@ import {
   claim,
   database,
   idsOf,
+  interruption,
   jobOf,
   newJob,
   onlyJob,
@@ -100,6 +101,7 @@ export function checkJobs(check: Check): void {
   checkClaims(check)
   checkProgress(check)
   checkLeases(check)
+  checkStranded(check)
 }
 
 function checkClaims(check: Check): void {
@@ -260,4 +262,38 @@ function checkLeases(check: Check): void {
     const [claimed] = await store.claimJobs({ owner: 'w3', leaseMs: hour, limit: 1 })
     assert.deepEqual([claimed?.id, claimed?.epoch, claimed?.attempts], ['j1', 3, 2])
   })
+}
+
+function checkStranded(check: Check): void {
+  check(
+    'a parked job without an open interruption is found and claimed, which is no attempt; nothing else is',
+    async (store) => {
+      const names = ['j1', 'j2', 'j3', 'j4', 'j5']
+      for (const id of names) {
+        const job = await begin(store, { id })
+        if (id === 'j1') continue
+        const parked = { ...change(job, rest(id, id === 'j5' ? 'completed' : 'waiting')), fence: by(job).fence }
+        const open = id === 'j2' ? [interruption(job, 'i1')] : []
+        const result = await store.append({ ...parked, open })
+        assert.ok(result.ok)
+      }
+      let woken = 0
+      for (let next: string | null = null, pages = 0; pages === 0 || next !== null; pages += 1) {
+        const page = await store.wakeStranded(next, 2)
+        woken += page.woken
+        next = page.next
+        assert.ok(pages < 4)
+      }
+      assert.equal(woken, 2)
+      const claimed = await store.claimJobs({ owner: 'w2', leaseMs: hour, limit: 10 })
+      assert.deepEqual(
+        claimed.map(({ id, attempts, epoch }) => [id, attempts, epoch]),
+        [
+          ['j3', 1, 2],
+          ['j4', 1, 2],
+        ],
+      )
+      assert.equal((await store.wakeStranded(null, 10)).woken, 0)
+    },
+  )
 }

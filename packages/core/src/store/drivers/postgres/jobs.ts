@@ -24,6 +24,7 @@ type JobMethods = Pick<
   | 'claimJobs'
   | 'heartbeat'
   | 'releaseJobs'
+  | 'wakeStranded'
 >
 
 /** The methods of a store that are about jobs. */
@@ -63,6 +64,15 @@ export function jobMethods(session: PostgresSession, notifications: Notification
       const [ids, epochs] = [inOrder.map(({ id }) => id), inOrder.map(({ epoch }) => epoch)]
       const rows = await asWorker(session, [workerSql.heartbeat, stored(owner), ids, epochs, Math.trunc(leaseMs)])
       return byNumber(rows).map(({ id, wake }): HeldJob => ({ id: restored(id as string), wake: wake as boolean }))
+    },
+    async wakeStranded(after, limit) {
+      const place = after === null ? ['', '', -1] : (JSON.parse(after) as [string, string, number])
+      const [last] = await asWorker(session, [workerSql.wakeStranded, ...place, limit])
+      if (last === undefined) return { next: null, woken: 0 }
+      const { database, conversation, number, looked, woken } = last
+      if ((woken as number) > 0) notifications.due()
+      const next = looked === limit ? JSON.stringify([database, conversation, number]) : null
+      return { next, woken: woken as number }
     },
     async releaseJobs(owner, jobs) {
       const query: Statement = [workerSql.releaseJobs, stored(owner), jobs?.map(({ id }) => stored(id)) ?? null]

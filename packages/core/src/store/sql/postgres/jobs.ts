@@ -107,6 +107,21 @@ with held as (
 )
 update {s}.jobs j set lease_until = ${clock} + $4 from held where j.database = held.database and j.id = held.id
 returning j.id, j.wake, j.number`,
+  /** Live jobs behind the place `($1, $2, $3)`, of which those that are stranded are woken. */
+  wakeStranded: `
+with page as materialized (
+  select j.database, j.conversation, j.number, j.id from {s}.jobs j
+  where j.ended_at is null and (j.database, j.conversation, j.number) > ($1, $2, $3)
+  order by j.database, j.conversation, j.number limit $4
+), woken as (
+  update {s}.jobs j set wake = true, attempts = j.attempts - 1 from page p
+  where j.database = p.database and j.id = p.id and j.ended_at is null and j.status = 'waiting' and j.owner is null and not j.wake
+    and not exists (select from {s}.interruptions i
+      where i.database = p.database and i.conversation = p.conversation and i.state = 'open' and i.job = p.id)
+  returning j.id
+)
+select p.database, p.conversation, p.number, (select count(*) from page) as looked, (select count(*) from woken) as woken
+from page p order by p.database desc, p.conversation desc, p.number desc limit 1`,
   releaseJobs: `
 with held as (
   select database, id from {s}.jobs
