@@ -77,6 +77,10 @@ async function afterCommands(context: TestContext, { systems, rule, runs }: Tria
       { isAnswer },
     ).calls
     assert.deepEqual(await modelCallsOf(other.runtime, 'chats/1'), calls)
+    const { lastSeq } = await one.runtime.getConversation('chats/1')
+    await one.runtime.forkConversation('chats/1', { seq: lastSeq, id: 'forks/1' })
+    const copied: unknown = JSON.parse(JSON.stringify(calls).replaceAll('"chats/1', '"forks/1'))
+    assert.deepEqual(await modelCallsOf(other.runtime, 'forks/1'), copied, 'a fork says the same of what it copied')
     for (const { runtime } of stages) await runtime.close()
   })
   const expected = await holds(context, property, { all: runs, quick: 20 })

@@ -10,7 +10,7 @@ type EntryReader = EntryReaders['items'][number]
 
 /** The readers of the entry with this seq, in the order in which they first read it. */
 export async function readersOfEntry(log: LoadedLog, seq: number): Promise<readonly EntryReader[]> {
-  const traces = tracesOf(log.entries[seq - 1] as Entry)
+  const traces = tracesOf(log.entries[seq - 1] as Entry, log.entries)
   const found = new Map<string, EntryReader>()
   let before: Before | null = null
   const asked = new AskedModels(log, {

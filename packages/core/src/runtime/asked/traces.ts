@@ -16,13 +16,13 @@ type Holder = Said | SaidResult | WaitingMessage
 /** How far an entry is followed. */
 export interface Traces {
   readonly entry: Entry
-  /** What it says, if others may pass it on. */
+  /** What it says, if others may pass it on: in the words of others its beginning says that it is there. */
   readonly text: string
   readonly holders: Set<Holder>
   /** Those of the holders that stand for it as a summary. */
   readonly summaries: Set<Holder>
-  /** The calls whose answer it is: its own, and those that end with the same answer. */
-  readonly answering: Set<string>
+  /** The call that said it, and those above it, which may answer with it. */
+  readonly above: ReadonlySet<string>
   /** Calls that begin with it, and wait for others on their document. */
   readonly openings: Set<AgentCall>
   /** Workflows that have read it and pass it on. */
@@ -33,30 +33,45 @@ export interface Traces {
 export interface Before {
   readonly call: AgentCall | null
   readonly toolCall: ToolCall | null
+  /** Whether that had its result before. */
+  readonly isSettled: boolean
   /** What waited in the document that it may change, and what stood there. */
   readonly unread: readonly WaitingMessage[]
   readonly said: readonly Said[]
 }
 
-/** An entry that no fold has reached yet. */
-export function tracesOf(entry: Entry): Traces {
-  const { type, kind, place } = entry
-  const answers = type === 'end' && kind !== 'tool'
+/** How many characters of a text tell it: a longer one may be cut where it is passed on. */
+const telling = 200
+
+/** An entry that no fold has reached yet. `entries` are those of its log. */
+export function tracesOf(entry: Entry, entries: readonly Entry[]): Traces {
   return {
     entry,
-    text: textOf(entry),
+    text: textOf(entry).slice(0, telling),
     holders: new Set(),
     summaries: new Set(),
-    answering: new Set(answers ? [place.call] : []),
+    above: new Set(entry.type === 'end' && entry.kind !== 'tool' ? callsAbove(entry, entries) : []),
     openings: new Set(),
     passing: new Set(),
   }
+}
+
+function* callsAbove({ place }: Entry, entries: readonly Entry[]): Generator<string> {
+  const parents = new Map<string, string | null>()
+  for (const one of entries) if (!parents.has(one.place.call)) parents.set(one.place.call, one.place.parentCall)
+  for (let call: string | null | undefined = place.call; call != null; call = parents.get(call)) yield call
 }
 
 /** What an answer or a message says. */
 function textOf({ type, kind, body }: Entry): string {
   if (type === 'message') return body.text
   return type === 'end' && kind !== 'tool' ? body.text : ''
+}
+
+/** Whether a text holds what the entry says, as it is or within JSON. */
+function holds({ text }: Traces, other: string): boolean {
+  if (text === '') return false
+  return other.includes(text) || other.includes(JSON.stringify(text).slice(1, -1))
 }
 
 /** What is there before an entry is folded. */
@@ -66,7 +81,8 @@ export function beforeEntry(state: ConversationState, { type, job, place }: Entr
   const toolCall = run?.toolCalls.get(place.call) ?? call?.askedBy ?? null
   const parent = run?.calls.get(place.parentCall ?? '')
   const document = (type === 'start' ? parent : call)?.document
-  return { call, toolCall, unread: [...(document?.inbox ?? [])], said: [...(document?.said ?? [])] }
+  const isSettled = toolCall !== null && toolCall.result !== null
+  return { call, toolCall, isSettled, unread: [...(document?.inbox ?? [])], said: [...(document?.said ?? [])] }
 }
 
 /** Follows what an entry says behind an entry that has been folded. */
@@ -78,8 +94,7 @@ export function afterEntry(
   const { entry, before } = of
   const isIt = entry.seq === traces.entry.seq
   if (isIt) begin(traces, state, before)
-  if (!isIt && traces.holders.size === 0 && traces.answering.size === 0) return
-  if (entry.type === 'end' && entry.kind === 'agent') goUp(traces, before, entry.body.text)
+  if (entry.type === 'end' || entry.type === 'error') goUp(traces, before, entry)
   if (entry.type === 'start' && entry.kind === 'agent') goDown(traces, state, { entry, before })
   if (entry.type === 'message') report(traces, state, entry)
   if (before.call === null) return
@@ -113,12 +128,25 @@ function standFor(traces: Traces, said: Said): void {
   traces.summaries.add(said)
 }
 
-/** The answer of a call is the result of who asked for it, and the answer of who handed over to it or has it as a step. */
-function goUp(traces: Traces, { call }: Before, text: string): void {
-  if (call === null || !traces.answering.has(call.place.call) || !text.includes(traces.text)) return
-  hold(traces, call.askedBy?.result)
-  if (call.parent !== null && (call.handOver !== null || call.step !== null))
-    traces.answering.add(call.parent.place.call)
+/** The answer of a call above is the result of who asked for it; a tool of such a call may read the answer of a task. */
+function goUp(
+  traces: Traces,
+  { toolCall, isSettled }: Before,
+  { kind, place, body }: Entry & { readonly type: 'end' | 'error' },
+): void {
+  const { result } = toolCall ?? {}
+  if (kind === 'model' || result == null || isSettled) return
+  const isAbove = traces.above.has(kind === 'tool' ? (place.parentCall ?? '') : place.call)
+  // A later call of its agent may ask for a task by its id.
+  if (!isAbove && !(kind === 'tool' && [...traces.above].some((call) => result.content.includes(call)))) return
+  // What is hidden from who asked stands in the answer, and not in the result.
+  const isAnswer = kind === 'agent' && 'text' in body && (holds(traces, body.text) || isSilent(traces, place.call))
+  if (isAnswer || holds(traces, result.content)) hold(traces, result)
+}
+
+/** An answer without a text is known by its call alone. */
+function isSilent({ text, entry }: Traces, call: string): boolean {
+  return text === '' && entry.place.call === call
 }
 
 /** A call begins with what its message holds: a task that is the entry, or what a workflow passes on. */
@@ -133,17 +161,17 @@ function goDown(
   const { place, job, body } = entry
   const call = (liveJob(state, place.call) ?? liveJob(state, job))?.calls.get(place.call)
   if (call === undefined || call.parent === null) return
-  const isPassed =
-    body.step !== undefined && passesOn(traces, call.parent, before) && body.message.includes(traces.text)
+  const isStep = body.step !== undefined && passesOn(traces, call.parent, before) && holds(traces, body.message)
+  const isPassed = isStep || holds(traces, body.exchange?.soFar ?? '')
   if (!isPassed && entry.seq !== traces.entry.seq) return
   if (isPassed) traces.passing.add(call.parent)
   traces.openings.add(call)
 }
 
 /** Whether a workflow has read the entry in its input, or as the answer of a step. */
-function passesOn({ passing, answering, holders }: Traces, workflow: AgentCall, { unread }: Before): boolean {
-  if (passing.has(workflow) || unread.some((one) => holders.has(one))) return true
-  return workflow.workflow?.steps.some(({ call }) => answering.has(call)) === true || isOpening(holders, workflow)
+function passesOn({ passing, above, holders, openings }: Traces, workflow: AgentCall, { unread }: Before): boolean {
+  if (passing.has(workflow) || above.has(workflow.place.call) || openings.has(workflow)) return true
+  return unread.some((one) => holders.has(one)) || isOpening(holders, workflow)
 }
 
 /** A workflow below another begins with a message that no document has. */
@@ -154,7 +182,7 @@ function isOpening(holders: ReadonlySet<Holder>, { document }: AgentCall): boole
 /** A task that nobody waited for is reported in a message. */
 function report(traces: Traces, state: ConversationState, entry: Entry & { readonly type: 'message' }): void {
   const { place, body } = entry
-  if (body.tasks?.some((task) => traces.answering.has(task)) !== true) return
+  if (body.tasks?.some((task) => traces.above.has(task)) !== true || !holds(traces, body.text)) return
   hold(traces, documentAt(state, place.document)?.inbox.at(-1))
 }
 
