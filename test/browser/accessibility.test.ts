@@ -20,8 +20,9 @@ const pages: readonly {
   readonly open?: (page: Page, isNarrow: boolean) => Promise<void>
 }[] = [
   { path: '/agents', ready: 'Clerk' },
-  { path: '/agents/purchasing', ready: 'Acquaintances' },
-  { path: '/agents/a-clerk', ready: 'Instructions' },
+  { path: '/agents/purchasing', ready: 'System message' },
+  { path: '/agents/purchasing/revisions', ready: 'Revisions of purchasing' },
+  { path: '/agents/a-clerk', ready: 'What its model reads' },
   { path: '/agents/nobody', ready: 'There is no such agent' },
   { path: '/conversations', ready: 'First message' },
   { path: '/conversations?agent=purchasing', ready: 'About this agent' },

@@ -8,6 +8,7 @@ import { ConversationPage } from './pages/conversation-page.tsx'
 import { type ConversationPlace, placeIn } from './state/place.ts'
 import { ConversationsPage } from './pages/conversations-page.tsx'
 import { HealthPage } from './pages/health-page.tsx'
+import { type Compared, RevisionsPage } from './pages/revisions-page.tsx'
 import { WaitingPage } from './pages/waiting-page.tsx'
 import { fromSegment } from './state/address.ts'
 import { pageProblem } from './state/problem.ts'
@@ -31,6 +32,31 @@ const agent = createRoute({
     return <AgentPage agentId={agent.useParams().agentId} />
   },
 })
+
+const revisions = createRoute({
+  getParentRoute: () => agents,
+  path: '$agentId/revisions',
+  validateSearch: (search: Record<string, unknown>): Compared => ({
+    ...numberIn('from', search.from),
+    ...numberIn('to', search.to),
+  }),
+  component: function RevisionsRoute() {
+    const navigate = revisions.useNavigate()
+    return (
+      <RevisionsPage
+        agentId={revisions.useParams().agentId}
+        compared={revisions.useSearch()}
+        onCompare={(search) => void navigate({ search, replace: true, resetScroll: false })}
+      />
+    )
+  },
+})
+
+/** A revision in an address; nothing for anything else. */
+function numberIn<Name extends string>(name: Name, value: unknown): { readonly [Key in Name]?: number } {
+  const isRevision = typeof value === 'number' && Number.isInteger(value) && value >= 1
+  return isRevision ? ({ [name]: value } as { readonly [Key in Name]?: number }) : {}
+}
 
 const conversations = createRoute({
   getParentRoute: () => root,
@@ -67,7 +93,7 @@ const health = createRoute({ getParentRoute: () => root, path: '/health', compon
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
-    agents.addChildren([firstAgent, agent]),
+    agents.addChildren([firstAgent, agent, revisions]),
     conversations,
     conversation,
     waiting,

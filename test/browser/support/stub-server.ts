@@ -79,6 +79,8 @@ type Body = Readonly<Record<string, unknown>>
 
 const routes: readonly Route[] = [
   ['GET', /^\/agents$/, (state) => ok({ items: state.agents, nextCursor: null })],
+  ['GET', /^\/agents\/([^/]+)\/tools$/, () => ok({ items: [] })],
+  ['POST', /^\/agents\/([^/]+)\/preview$/, (state, [id = '']) => ok(preview(state.agents, id))],
   ['GET', /^\/agents\/([^/]+)\/graph$/, (state, [id = '']) => ok(graph(state.agents, id))],
   [
     'GET',
@@ -242,6 +244,12 @@ function stream(state: State, { id, from }: { id: string; from: number }, respon
   response.write(': here\n\n')
   found.readers.add(write)
   response.on('close', () => found.readers.delete(write))
+}
+
+function preview(agents: readonly StoredAgent[], id: string) {
+  const agent = agents.find((one) => one.id === id)
+  const nothing = { tools: [], toolChoice: 'none', parameters: [], notices: [], errors: [], warnings: [], tokens: 9 }
+  return { ...nothing, revision: agent?.revision ?? null, system: agent?.instructions ?? '' }
 }
 
 function graph(agents: readonly StoredAgent[], rootId: string) {

@@ -1,6 +1,7 @@
 /** The acquaintance graph of an agent, drawn. Loaded only where it is shown. */
 import { Link } from '@tanstack/react-router'
 import type { AgentGraph as Graph } from '@witan/client'
+import type { StoredAgent } from '@witan/protocol'
 import {
   Background,
   BaseEdge,
@@ -13,11 +14,13 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  type ReactFlowInstance,
 } from '@xyflow/react'
 import '@xyflow/react/dist/base.css'
 import './agent-graph.css'
 import { useMemo } from 'react'
 import { type DrawnEdge, drawnEdges, type LineLook } from '../state/edges.ts'
+import { count } from '../state/format.ts'
 import { layoutGraph, type Place, routeKey } from '../state/graph-layout.ts'
 import { GraphLegend } from './graph-legend.tsx'
 import { linePath, type Point } from '../state/line-path.ts'
@@ -48,8 +51,7 @@ export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly 
           edges={drawing.edges}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
-          fitView
-          fitViewOptions={{ padding: { x: '60px', y: 0.08 }, maxZoom: 1 }}
+          onInit={showWhole}
           minZoom={0.2}
           maxZoom={1.5}
           nodesDraggable={false}
@@ -67,6 +69,14 @@ export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly 
       <GraphLegend looks={drawing.looks} />
     </>
   )
+}
+
+/** All of the drawing where it fits, else its beginning: it is moved, so that its letters stay as large as they are. */
+function showWhole(flow: ReactFlowInstance<AgentNode, LineEdge>): void {
+  void flow.fitView({ padding: { x: '60px', y: 0.08 }, minZoom: 1, maxZoom: 1 }).then(() => {
+    const { x, y, zoom } = flow.getViewport()
+    if (x < 24) void flow.setViewport({ x: 24, y, zoom })
+  })
 }
 
 const dashes: Readonly<Record<LineLook, string | undefined>> = {
@@ -126,7 +136,8 @@ function Line({ sourceX, sourceY, targetX, targetY, data, label, style = {}, mar
 
 function AgentBox({ id, data }: NodeProps<AgentNode>) {
   const agents = useAgents().data
-  const known = data.kind !== 'remote' && agents?.some((agent) => agent.id === id) === true
+  const agent = data.kind === 'remote' ? undefined : agents?.find((one) => one.id === id)
+  const known = agent !== undefined
   const isElsewhere = data.kind === 'remote'
   const look = isElsewhere
     ? 'border-dashed border-line-strong bg-sunken'
@@ -139,7 +150,9 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
         <AgentSign id={id} />
         <span className="truncate font-medium">{shownText(data.name)}</span>
       </span>
-      <span className="block truncate font-mono text-xs text-muted">{placeWords({ id, kind: data.kind, known })}</span>
+      <span className="block truncate font-mono text-xs text-muted">
+        {agent?.workflow == null ? placeWords({ id, kind: data.kind, known }) : flowWords(agent.workflow)}
+      </span>
     </>
   )
   const box = `block h-[54px] w-[208px] rounded-md border px-3 py-1.5 text-left ${look}`
@@ -158,6 +171,12 @@ function AgentBox({ id, data }: NodeProps<AgentNode>) {
       <Handle type="source" position={Position.Right} isConnectable={false} />
     </>
   )
+}
+
+/** How a workflow runs its steps. */
+function flowWords({ kind, maxIterations }: NonNullable<StoredAgent['workflow']>): string {
+  if (kind === 'loop') return `loop ↻ at most ${count(maxIterations, 'round')}`
+  return kind === 'parallel' ? 'parallel ∥ at once' : 'sequence → in order'
 }
 
 /** What it is, and its id; an agent of another server has its address for a name. */

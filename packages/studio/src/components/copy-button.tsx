@@ -3,7 +3,7 @@ import { useCopy } from '../state/use-copy.ts'
 import { Button } from './button.tsx'
 
 /** `words` is what the button says; once it has copied, it says so. */
-function CopyButton({ text, words = 'Copy' }: { readonly text: () => string; readonly words?: string }) {
+export function CopyButton({ text, words = 'Copy' }: { readonly text: () => string; readonly words?: string }) {
   const { copied, copy } = useCopy()
   return (
     <Button look="quiet" onClick={() => copy(text())}>

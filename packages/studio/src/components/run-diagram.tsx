@@ -1,14 +1,32 @@
 /** A run as a sequence diagram: a column for each agent and person, an arrow for each thing that was said, in order. */
-import type { Arrow, Diagram, Participant } from '@witan/protocol/protocols'
+import { type Arrow, type Diagram, diagramMermaid, type Participant } from '@witan/protocol/protocols'
+import { useRef } from 'react'
 import { plainText } from '../state/plain-text.ts'
+import { Button } from './button.tsx'
+import { CopyButton } from './copy-button.tsx'
 import { ScrollBox } from './scroll-box.tsx'
 import { AgentName, AgentSign } from './agent-sign.tsx'
 
 /** The width of a column, in rem. */
 const column = 8.5
 
-/** Grows with the run. */
-export function RunDiagram({ participants, arrows }: Diagram) {
+/** Grows with the run. It can take the whole screen, which Escape leaves. */
+export function RunDiagram(diagram: Diagram) {
+  const frame = useRef<HTMLDivElement>(null)
+  return (
+    <div ref={frame} className="flex min-h-0 flex-1 flex-col bg-panel">
+      <div className="flex shrink-0 justify-end gap-1 border-b border-line px-2 py-1">
+        <CopyButton words="Copy as Mermaid" text={() => diagramMermaid(diagram)} />
+        <Button look="quiet" onClick={() => void frame.current?.requestFullscreen().catch(() => undefined)}>
+          Full screen
+        </Button>
+      </div>
+      <Drawing {...diagram} />
+    </div>
+  )
+}
+
+function Drawing({ participants, arrows }: Diagram) {
   const columns = new Map(participants.map(({ id }, index) => [id, index]))
   const width = { width: `${participants.length * column}rem` }
   return (

@@ -1,14 +1,19 @@
 /** What an agent's model can call: the kind, purpose and arguments of each tool, and which calls a person must approve. Agents are listed only if they need approval. */
 import type { StoredAgent } from '@witan/protocol'
+import type { AgentTool, ToolKind } from '@witan/protocol/tools'
+import { type ReactNode, useState } from 'react'
+import { usePrincipal } from '../state/account.ts'
 import { approvalOf, approvalWords, type ToolApproval } from '../state/approval.ts'
 import { peerToolsOf } from '../state/peer-tools.ts'
-import { useAgents, useProtocols } from '../state/queries.ts'
+import { useAgents, useAgentTools, useProtocols } from '../state/queries.ts'
+import { Button } from './button.tsx'
 import { JsonBlock, TextBlock } from './json-block.tsx'
 import { Mark } from './mark.tsx'
+import { runsAlone, TryDialog } from './try-dialog.tsx'
 
 interface Listed {
   readonly name: string
-  readonly kind: 'query' | 'action' | 'tool' | 'agent' | 'question' | 'message' | 'peer' | 'artifact'
+  readonly kind: ToolKind | 'tool' | 'agent'
   readonly about: string
   readonly sql?: string
   readonly schema?: unknown
@@ -16,49 +21,95 @@ interface Listed {
   readonly approval?: ToolApproval | null
 }
 
-const kinds: Readonly<Record<Listed['kind'], string>> = {
+const kinds: Readonly<Record<string, string>> = {
   query: 'Reads a database with a fixed query.',
   action: 'The application runs it; the run waits for the result.',
+  function: 'A function in the server process.',
   tool: 'A function in the server process.',
   agent: 'Another agent, which works on a task.',
+  subAgent: 'Another agent, which works on a task.',
+  agentTool: 'Another agent, wrapped as a plain tool.',
+  transfer: 'Gives control to another agent.',
+  background: 'Looks after work that goes on in the background.',
+  loop: 'Leaves a loop.',
+  toolMode: 'Ends the mode in which its model must call tools.',
+  remote: 'An agent on another server.',
   question: 'Asks a question with options; the run waits for the answer.',
   message: 'Writes to a person; the run waits for the answer.',
   peer: 'Sends a message of a protocol to another agent; the reply ends the call.',
   artifact: 'Keeps files that agents made, and reads them.',
 }
 
-/** A list, or a sentence where there is nothing. */
+/** What the server offers its model, then what its definition has besides; a sentence where there is nothing. */
 export function ToolList({ agent }: { readonly agent: StoredAgent }) {
   const protocols = useProtocols(agent.speaks.map(({ protocol }) => protocol)).data
   const agents = useAgents().data
-  const tools: readonly Listed[] = [
+  const offered = useAgentTools(agent).data ?? []
+  const isAdmin = usePrincipal()?.roles.includes('admin') === true
+  const [trying, setTrying] = useState<AgentTool | null>(null)
+  const defined: readonly Listed[] = [
     ...toolsOf(agent),
     ...peerToolsOf(agent, { protocols: protocols ?? [], agents: agents ?? [] }),
+  ]
+  const own = (name: string) => defined.find((one) => one.name === name)
+  const known = new Set(offered.map(({ name }) => name))
+  const tools = [
+    ...offered.map((tool) => ({ ...fromServer(tool, own(tool.name)), tool })),
+    ...defined.filter(({ name }) => !known.has(name)).map((one) => ({ ...one, tool: null })),
   ]
   if (tools.length === 0)
     return <p className="mt-1 text-muted">It has no tools: its model can only answer, or ask other agents.</p>
   return (
-    <ul data-testid="tools" className="mt-2 border-t border-line">
-      {tools.map((tool) => (
-        <li key={`${tool.kind} ${tool.name}`} className="border-b border-line py-2">
-          <p className="flex flex-wrap items-center gap-1.5">
-            <span className="mr-1 min-w-0 break-all font-mono">{tool.name}</span>
-            <Mark title={kinds[tool.kind]}>{tool.kind}</Mark>
-            {tool.approval != null && (
-              <Mark tone="wait" title={approvalWords(tool.approval)}>
-                {tool.approval.every ? 'needs approval' : 'may need approval'}
-              </Mark>
+    <>
+      <ul aria-label="Tools" data-testid="tools" className="mt-2 border-t border-line">
+        {tools.map(({ tool, ...listed }) => (
+          <ToolItem key={`${listed.kind} ${listed.name}`} listed={listed}>
+            {tool !== null && isAdmin && runsAlone(tool) && (
+              <Button look="quiet" aria-label={`Try ${tool.name}`} onClick={() => setTrying(tool)}>
+                Try
+              </Button>
             )}
-            {tool.marks?.map((mark) => (
-              <Mark key={mark}>{mark}</Mark>
-            ))}
-          </p>
-          {tool.about !== '' && <p className="mt-1 break-words text-muted">{tool.about}</p>}
-          {(tool.sql !== undefined || tool.schema != null) && <Details tool={tool} />}
-          {tool.approval != null && !tool.approval.every && <Condition approval={tool.approval} />}
-        </li>
-      ))}
-    </ul>
+          </ToolItem>
+        ))}
+      </ul>
+      {trying !== null && <TryDialog agent={agent} tool={trying} onClose={() => setTrying(null)} />}
+    </>
+  )
+}
+
+/** A tool as the server lists it, with what the definition says of it. */
+function fromServer(tool: AgentTool, own: Listed | undefined): Listed {
+  const { name, kind, description, parameters, effect, of, why } = tool
+  const marks = [
+    ...(effect === null ? [] : [effect === 'none' ? 'only reads' : `effect ${effect}`]),
+    ...(of === null || own?.marks?.includes(`source ${of}`) === true || of === name ? [] : [`of ${of}`]),
+    ...(own?.marks ?? []),
+    ...(why === null ? [] : ['not offered']),
+  ]
+  const about = [why, description, own?.about === description ? '' : own?.about].filter((one) => one).join(' ')
+  return { ...own, name, kind, about, schema: parameters, marks }
+}
+
+function ToolItem({ listed: tool, children }: { readonly listed: Listed; readonly children: ReactNode }) {
+  return (
+    <li className="border-b border-line py-2">
+      <p className="flex flex-wrap items-center gap-1.5">
+        <span className="mr-1 min-w-0 break-all font-mono">{tool.name}</span>
+        <Mark title={kinds[tool.kind] ?? ''}>{tool.kind}</Mark>
+        {tool.approval != null && (
+          <Mark tone="wait" title={approvalWords(tool.approval)}>
+            {tool.approval.every ? 'needs approval' : 'may need approval'}
+          </Mark>
+        )}
+        {tool.marks?.map((mark) => (
+          <Mark key={mark}>{mark}</Mark>
+        ))}
+        {children}
+      </p>
+      {tool.about !== '' && <p className="mt-1 break-words text-muted">{tool.about}</p>}
+      {(tool.sql !== undefined || tool.schema != null) && <Details tool={tool} />}
+      {tool.approval != null && !tool.approval.every && <Condition approval={tool.approval} />}
+    </li>
   )
 }
 

@@ -7,7 +7,9 @@ import { lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react'
 import { AgentOutline } from '../components/agent-outline.tsx'
 import { AgentSign } from '../components/agent-sign.tsx'
 import { buttonLook } from '../components/button.tsx'
+import { GraphEdges } from '../components/graph-edges.tsx'
 import { Mark } from '../components/mark.tsx'
+import { ModelReads } from '../components/model-reads.tsx'
 import { EmptyNote, LoadingNote, UnreadNote } from '../components/note.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
 import { JsonBlock, TextBlock } from '../components/json-block.tsx'
@@ -44,7 +46,7 @@ function AcquaintanceView({ graph, rootId }: { readonly graph: Graph; readonly r
 /** The list beside the chosen agent; on a narrow screen one at a time. */
 export function AgentsPage() {
   const agents = useAgents()
-  const chosen = useMatchRoute()({ to: '/agents/$agentId' }) !== false
+  const chosen = useMatchRoute()({ to: '/agents/$agentId', fuzzy: true }) !== false
   if (agents.data === undefined) return <UnreadNote query={agents} what="agents" page="Agents" />
   if (agents.data.length === 0) return <NoAgents />
   const { roots, others } = arrangeAgents(agents.data)
@@ -152,7 +154,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
       <AgentHead agent={agent} />
       {agent.warnings.length > 0 && <Warnings agent={agent} />}
       {!isOnlyCalled(agent) && <Acquaintances agentId={agent.id} />}
-      <section>
+      <section aria-label="Parameters">
         <h2 className="text-base font-semibold">Parameters</h2>
         <ParameterTable parameters={agent.parameters} />
       </section>
@@ -176,16 +178,21 @@ function Inside({ agent }: { readonly agent: StoredAgent }) {
 
 /** What only an agent with a model has. */
 function ModelParts({ agent }: { readonly agent: StoredAgent }) {
+  const isAdmin = usePrincipal()?.roles.includes('admin') === true
   return (
     <>
-      <section>
+      <section aria-label="Tools">
         <h2 className="text-base font-semibold">Tools</h2>
         <ToolList agent={agent} />
       </section>
-      <section>
-        <h2 className="text-base font-semibold">Instructions</h2>
-        <TextBlock label="What its model reads first" text={agent.instructions} />
-      </section>
+      {isAdmin ? (
+        <ModelReads key={agent.id} agent={agent} />
+      ) : (
+        <section>
+          <h2 className="text-base font-semibold">Instructions</h2>
+          <TextBlock label="What its model reads first" text={agent.instructions} />
+        </section>
+      )}
     </>
   )
 }
@@ -234,7 +241,11 @@ function InsideFacts({ agent }: { readonly agent: StoredAgent }) {
   return (
     <>
       {agent.workflow == null ? <ModelFacts agent={agent} /> : <Fact name="Workflow" value={agent.workflow.kind} />}
-      <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`} />
+      <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`}>
+        <Link to="/agents/$agentId/revisions" params={{ agentId: agent.id }} className="text-accent underline">
+          all revisions
+        </Link>
+      </Fact>
       <SavedFact agent={agent} />
     </>
   )
@@ -290,8 +301,8 @@ function Fact({ name, value, tone = '', children }: FactProps) {
 
 function Warnings({ agent }: { readonly agent: StoredAgent }) {
   return (
-    <section>
-      <h2 className="text-base font-semibold">Warnings</h2>
+    <section aria-label="Findings">
+      <h2 className="text-base font-semibold">Findings</h2>
       <ul className="mt-2 space-y-2">
         {agent.warnings.map((warning) => (
           <li
@@ -313,8 +324,8 @@ function Warnings({ agent }: { readonly agent: StoredAgent }) {
 function Acquaintances({ agentId }: { readonly agentId: string }) {
   const graph = useGraph(agentId)
   return (
-    <section>
-      <h2 className="text-base font-semibold">Acquaintances</h2>
+    <section aria-label="Graph">
+      <h2 className="text-base font-semibold">Graph</h2>
       <p className="text-muted">Everything this agent can reach, and the only ways it can.</p>
       <div className="mt-3 overflow-hidden rounded-md border border-line bg-panel">
         {graph.data === undefined && <UnreadNote query={graph} what="the graph" />}
@@ -325,6 +336,7 @@ function Acquaintances({ agentId }: { readonly agentId: string }) {
           <AcquaintanceView key={agentId} graph={graph.data} rootId={agentId} />
         )}
       </div>
+      {graph.data !== undefined && graph.data.edges.length > 0 && <GraphEdges graph={graph.data} />}
     </section>
   )
 }

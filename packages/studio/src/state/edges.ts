@@ -27,6 +27,14 @@ export function edgeVerb(kind: string): string {
   return Object.hasOwn(edgeWords, kind) ? edgeWords[kind as Edge['kind']].active : kind
 }
 
+/** One edge in words: `boss asks mid`, `buyer speaks stock-request with warehouse`, `letter, step 1: draft`. */
+export function edgeLine({ from, to, kind, step, description }: GraphEdge): string {
+  if (kind === 'workflow' && typeof step === 'number') return `${from}, step ${step}: ${to}`
+  if (kind === 'transfers') return `${from} hands over to ${to}`
+  if (kind === 'speaks') return `${from} speaks ${description.replace(/ \((?:initiator|responder)\)$/, '')} with ${to}`
+  return `${from} ${edgeVerb(kind)} ${to}`
+}
+
 interface Pair {
   readonly from: string
   readonly to: string

@@ -1,6 +1,7 @@
 /** What the pages read from the server, and for how long it counts as fresh. */
 import { keepPreviousData, QueryClient, queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { isWitanError } from '@witan/client'
+import type { StoredAgent } from '@witan/protocol'
 import type { ConversationParticipant } from '@witan/protocol/schemas'
 import { type AgentLook, arrangeAgents, asStored, inOrder, type KnownAgent, lookOf, looksOf } from './agents.ts'
 import { comesBack, onReopened } from './connection.ts'
@@ -80,6 +81,15 @@ export function useGraph(agentId: string | undefined) {
     queryKey: ['graph', agentId],
     queryFn: () => witan.agents.graph(agentId ?? ''),
     enabled: agentId !== undefined,
+  })
+}
+
+/** What the model of an agent is offered. Not asked for an agent with a workflow. */
+export function useAgentTools({ id, revision, workflow }: Pick<StoredAgent, 'id' | 'revision' | 'workflow'>) {
+  return useQuery({
+    queryKey: ['tools', id, revision],
+    queryFn: () => witan.agents.tools.list(id),
+    enabled: workflow == null,
   })
 }
 
