@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, postgresStore, type Runtime } from '@witan/core'
 import { call, type Rule, scriptedModel, turns } from '@witan/core/testing'
+import { isWitanError } from '@witan/protocol'
 import { waysBack } from '../postgres/support/going-back.ts'
 import { closers, type Later } from '../support/closers.ts'
 import { actionsIn, agent, cast } from '../support/stage.ts'
@@ -49,6 +50,21 @@ async function startProcess(later: Later, url: string): Promise<Process> {
   }
 }
 
+/** Follows a conversation: what people said in it, and the error with which the stream ends. */
+function read(runtime: Runtime, id: string) {
+  const left = new AbortController()
+  const texts: string[] = []
+  const follow = async () => {
+    for await (const { type, content } of runtime.followEvents(id, { signal: left.signal }))
+      if (type === 'message') texts.push(content.text)
+  }
+  const over = follow().then(
+    () => null,
+    (error: unknown) => error,
+  )
+  return { texts, over, leave: () => left.abort() }
+}
+
 function textOf(content: unknown): string {
   return typeof content === 'string' ? content : JSON.stringify(content)
 }
@@ -61,6 +77,10 @@ for (const [what, way] of Object.entries(waysBack)) {
     await one.runtime.start({ agent: 'clerk', id: 'chats/1', prompt: 'ONE' })
     await other.say('chats/1', 'TWO')
     await one.say('chats/1', 'THREE')
+    await one.runtime.start({ agent: 'clerk', id: 'chats/2', prompt: 'KEPT' })
+    const { lastSeq } = await one.runtime.readEvents('chats/1')
+    const readers = [one, other].map(({ runtime }) => read(runtime, 'chats/1'))
+    const kept = [one, other].map(({ runtime }) => read(runtime, 'chats/2'))
     await server.mark()
     await one.say('chats/1', 'LOST')
     await other.say('chats/1', 'LOST TOO')
@@ -75,6 +95,16 @@ for (const [what, way] of Object.entries(waysBack)) {
     const { messages } = await one.runtime.getDocument('chats/1')
     const said = messages.flatMap(({ role, text }) => (role === 'user' ? [text] : []))
     assert.deepEqual(said, [...known, 'EIGHT'])
+    for (const { over } of readers) {
+      const error = await over
+      assert.ok(isWitanError(error))
+      assert.deepEqual([error.code, error.details], ['EVENT_ID_AHEAD', { from: lastSeq }])
+    }
+    await one.say('chats/2', 'MORE')
+    for (const { texts, leave } of kept) {
+      while (!texts.includes('MORE')) await new Promise((resolve) => setTimeout(resolve, 20))
+      leave()
+    }
     for (const { reports } of [one, other]) {
       const noticed = reports.filter((report) => report.includes('went back'))
       assert.equal(noticed.length, 1, `one line for each process: ${reports.join('\n')}`)

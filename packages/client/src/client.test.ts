@@ -240,6 +240,15 @@ describe('the calls of a client', () => {
     await assert.rejects(witan.events('chats/7').next(), { code: 'REPLY_INVALID' })
   })
 
+  it('ends a stream whose events went back with the seq to go on from', async () => {
+    const body = 'id: 40\nevent: went_back\ndata: {"from":40}\n\n'
+    replies.push({ status: 200, body, type: 'text/event-stream' })
+    await assert.rejects(witan.events('chats/7', { from: 43 }).next(), {
+      code: 'EVENT_ID_AHEAD',
+      details: { from: 40 },
+    })
+  })
+
   it('repeats a get behind a proxy that has no server, and never a put', async () => {
     replies.push({ status: 502, body: '<html>', type: 'text/html' })
     await witan.agents.get('a')

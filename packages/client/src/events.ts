@@ -1,6 +1,6 @@
 /** A conversation's events over any number of connections, without gap or repeat. */
 import type { Event } from '@witan/protocol'
-import { isWitanError } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
 import type { EventQuery } from './conversations.ts'
 import { invalidReply, isNotFound, unreachable } from './error.ts'
 import { type Frame, readFrames } from './sse.ts'
@@ -18,7 +18,7 @@ import {
 /**
  * Follows a conversation: stored events after `from`, then live ones. A lost connection is made again with
  * `Last-Event-ID` after a growing pause, without a limit. Ends on abort and when the conversation is deleted;
- * throws when the server refuses, and when the very first connection fails three times.
+ * throws when the server refuses, when what it has yielded is not stored any more (`EVENT_ID_AHEAD`, with `details.from`), and when the very first connection fails three times.
  */
 export async function* followEvents(
   transport: Transport,
@@ -43,6 +43,7 @@ export async function* followEvents(
       for await (const frame of openFrames(transport, { method: 'GET', path, request })) {
         connected = true
         if (frame === opened) continue
+        refuseWentBack(frame)
         if (frame.event === 'result') throw invalidReply(transport.address(path), 'it is not an event stream')
         failures = 0
         const event = parseReply(transport.address(path), frame.data) as Event
@@ -59,6 +60,16 @@ export async function* followEvents(
     waitMs = Math.max(waitMs, backoffMs(transport.timing, failures))
     await transport.timing.pause(waitMs, signal).catch(() => {})
   }
+}
+
+/** The last frame of a stream whose reader has what is no longer stored: throws `EVENT_ID_AHEAD`, with the seq to go on from. */
+export function refuseWentBack(frame: Frame): void {
+  if (frame.event !== 'went_back') return
+  const from = Number(frame.id)
+  throw new WitanError('EVENT_ID_AHEAD', `What is stored went back: events after ${from} that were read are lost.`, {
+    hint: `Drop what came after ${from}, and go on from there.`,
+    details: { from },
+  })
 }
 
 /** Whether the same request may succeed later: a lost connection, or a server in trouble. */

@@ -1,9 +1,9 @@
 /** A frame that readers share says what one of their own would. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { AnyEvent } from '@witan/protocol'
+import { type AnyEvent, WitanError } from '@witan/protocol'
 import fc from 'fast-check'
-import { eventFrame } from './event-frame.ts'
+import { eventFrame, wentBackFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
 import { holds } from '../../../test/support/seeds.ts'
 
@@ -64,4 +64,16 @@ test('what is kept is bounded: many frames, or a large one, push out those befor
   const kept = eventFrame(one)
   eventFrame(other)
   assert.notEqual(eventFrame(one), kept)
+})
+
+test('a reader whose events went back gets a last frame with the seq to go on from; no other error becomes one', () => {
+  const went = new WitanError('EVENT_ID_AHEAD', 'Events are lost.', { details: { from: 40 } })
+  const data = 'data: {"from":40,"detail":"Events are lost."}'
+  assert.equal(wentBackFrame(went), `id: 40\nevent: went_back\n${data}\n\n`)
+  for (const other of [
+    new Error('broken'),
+    new WitanError('EVENT_ID_AHEAD', 'Not there.'),
+    new WitanError('INTERNAL', 'x'),
+  ])
+    assert.equal(wentBackFrame(other), null)
 })

@@ -1,5 +1,5 @@
 /** Events as frames; one that many readers get at once is encoded once for all of them. */
-import type { AnyEvent } from '@witan/protocol'
+import { type AnyEvent, isWitanError } from '@witan/protocol'
 import { encodeFrame } from './sse.ts'
 
 /** A frame as it is sent. It is shared between readers, so never write into it. */
@@ -27,6 +27,14 @@ export function eventFrame(event: AnyEvent): EncodedFrame {
   recent.set(event, frame)
   recentBytes += frame.byteLength
   return frame
+}
+
+/** The last frame of a stream whose reader has what is no longer stored: a browser goes on from its id. Null for any other error. */
+export function wentBackFrame(error: unknown): string | null {
+  if (!isWitanError(error) || error.code !== 'EVENT_ID_AHEAD') return null
+  const { from } = error.details
+  if (typeof from !== 'number') return null
+  return encodeFrame({ id: String(from), event: 'went_back', data: JSON.stringify({ from, detail: error.message }) })
 }
 
 function encode(event: AnyEvent): EncodedFrame {

@@ -1,7 +1,7 @@
 /** One run as frames: its events as they come, then its result. */
 import type { AcceptedRun, Witan } from '@witan/core'
 import type { Event } from '@witan/protocol'
-import { type EncodedFrame, eventFrame } from './event-frame.ts'
+import { type EncodedFrame, eventFrame, wentBackFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
 
 /** The last frame of a run's stream, also where it waits or failed. */
@@ -34,6 +34,20 @@ async function* resumed(first: Promise<IteratorResult<Event>>, iterator: AsyncIt
 
 /** A run's live events until its result is known, then the remaining stored events, then the result. No result if `signal` aborts first. */
 export async function* runFrames(
+  follower: Follower,
+  accepted: AcceptedRun,
+  signal: AbortSignal,
+): AsyncGenerator<EncodedFrame | string> {
+  try {
+    yield* liveFrames(follower, accepted, signal)
+  } catch (error) {
+    const last = wentBackFrame(error)
+    if (last === null) throw error
+    yield last
+  }
+}
+
+async function* liveFrames(
   follower: Follower,
   accepted: AcceptedRun,
   signal: AbortSignal,

@@ -162,6 +162,8 @@ class ReplyListener {
 
   delta(): void {}
 
+  doubt(): void {}
+
   gone(): void {
     this.settle({ status: 'completed', reply: null })
   }

@@ -24,6 +24,8 @@ interface Outside {
 interface LiveReader {
   entries(entries: readonly Entry[]): void
   delta(delta: Delta): void
+  /** What is stored may have gone back. */
+  doubt(): void
   /** The conversation was deleted. */
   gone(): void
 }
@@ -71,7 +73,8 @@ function endOf(parts: readonly string[], characters: number): string {
 
 /** Holds the readers by conversation, and the text so far of each open call. */
 export class LiveHub {
-  readonly #channels = new Map<string, Channel>()
+  /** The conversations with readers in this process. */
+  readonly channels = new Map<string, Channel>()
   /** Kept even without readers: a late reader gets the text so far first [D8]. */
   readonly #texts = new Map<string, Map<string, Written>>()
 
@@ -80,29 +83,24 @@ export class LiveHub {
 
   /** Whether the conversation has a reader. If not, a model may reply without streaming. */
   isRead(conversation: string): boolean {
-    const isReadHere = this.#channels.size > 0 && this.#channels.has(conversation)
+    const isReadHere = this.channels.size > 0 && this.channels.has(conversation)
     return isReadHere || this.outside?.isRead(conversation) === true
-  }
-
-  /** The conversations with readers in this process. */
-  get channels(): ReadonlyMap<string, ReadChannel> {
-    return this.#channels
   }
 
   /** Adds a reader, until it leaves. */
   join(conversation: string, reader: LiveReader): LiveSubscription {
-    const channel = this.#channels.get(conversation) ?? { readers: new Set(), lastSeq: null }
+    const channel = this.channels.get(conversation) ?? { readers: new Set(), lastSeq: null }
     if (channel.readers.size === 0) this.outside?.reading(conversation)
     channel.readers.add(reader)
-    this.#channels.set(conversation, channel)
+    this.channels.set(conversation, channel)
     return {
       reached(seq) {
         channel.lastSeq ??= seq
       },
       leave: () => {
         channel.readers.delete(reader)
-        const isLast = channel.readers.size === 0 && this.#channels.get(conversation) === channel
-        if (isLast) this.#channels.delete(conversation)
+        const isLast = channel.readers.size === 0 && this.channels.get(conversation) === channel
+        if (isLast) this.channels.delete(conversation)
       },
     }
   }
@@ -118,10 +116,10 @@ export class LiveHub {
 
   /** Passes stored entries to the readers. The text of a call is kept until its reply or its end is stored. */
   entries(conversation: string, entries: readonly Entry[]): void {
-    if (this.#texts.size === 0 && this.#channels.size === 0) return
+    if (this.#texts.size === 0 && this.channels.size === 0) return
     const open = this.#texts.get(conversation)
     if (open !== undefined) this.#forget(conversation, open, entries)
-    const channel = this.#channels.get(conversation)
+    const channel = this.channels.get(conversation)
     if (channel === undefined) return
     channel.lastSeq = Math.max(channel.lastSeq ?? 0, entries.at(-1)?.seq ?? 0)
     for (const reader of channel.readers) reader.entries(entries)
@@ -151,14 +149,22 @@ export class LiveHub {
     const open = texts.get(key)
     if (open?.first.attempt === delta.attempt && delta.whole === undefined) open.parts.push(delta.text)
     else texts.set(key, { first: delta, parts: [delta.text] })
-    const channel = this.#channels.get(conversation)
+    const channel = this.channels.get(conversation)
     if (channel !== undefined) for (const reader of channel.readers) reader.delta(delta)
+  }
+
+  /** What is stored may have gone back: all readers look whether what they have got is still there. */
+  historyChanged(): void {
+    for (const channel of this.channels.values()) {
+      channel.lastSeq = null
+      for (const reader of channel.readers) reader.doubt()
+    }
   }
 
   /** Ends all readers of a deleted conversation. */
   gone(conversation: string): void {
-    const channel = this.#channels.get(conversation)
-    this.#channels.delete(conversation)
+    const channel = this.channels.get(conversation)
+    this.channels.delete(conversation)
     this.#texts.delete(conversation)
     if (channel !== undefined) for (const reader of channel.readers) reader.gone()
   }

@@ -22,7 +22,12 @@ function relayed() {
   const sent: string[] = []
   const deltas: Delta[] = []
   const relay = createRelay({ hub, clock, send: (_, text) => sent.push(text) })
-  hub.join('c', { entries() {}, gone: () => assert.fail('nothing is gone'), delta: (one) => deltas.push(one) })
+  hub.join('c', {
+    entries() {},
+    doubt() {},
+    gone: () => assert.fail('nothing is gone'),
+    delta: (one) => deltas.push(one),
+  })
   sent.length = 0
   return { hub, relay, sent, deltas }
 }

@@ -5,6 +5,7 @@ import type { Entry, ParticipantBody } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, type LogPlace, toDeltaEvent, toEvent } from './project.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
+import { Trail } from './trail.ts'
 import type { ReadBound } from '../store/row-page.ts'
 
 /** Where a tail reads from. */
@@ -34,7 +35,10 @@ const ahead = { most: 500, characters: 500_000 }
 /** Publishes the inbox of each new tail, for tests that measure memory. */
 const opened = channel('witan.tail')
 
-/** Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so that no event is missed. */
+/**
+ * Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so that no event is missed. Throws
+ * `EVENT_ID_AHEAD` with the seq to go on from (`details.from`) if what it has yielded is not stored any more.
+ */
 export async function* tail(source: TailSource, options: TailOptions): AsyncGenerator<Event, void, void> {
   await source.open()
   const inbox = new Inbox(options.signal)
@@ -44,9 +48,12 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
   const shows = deltaFilter(options, wanted)
   const { mayGoOn = async () => true, shown = (event) => event } = options
   let seen = options.from
+  const trail = new Trail()
+  const read = (after: number, limit: number) => source.read(after, limit, { characters: ahead.characters, cut() {} })
   try {
     for await (const entry of history(source, options, inbox)) {
       seen = entry.seq
+      trail.add(entry)
       if (wanted(entry) && entry.seq > options.from) yield shown(toEvent(entry, source), entry)
       if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
     }
@@ -56,15 +63,18 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
     for (const delta of texts) if (shows(delta)) yield toDeltaEvent(delta, source.conversation, true)
     for (let item = inbox.take() ?? (await inbox.next()); item !== null; item = inbox.take() ?? (await inbox.next())) {
       if (isTurnSpent()) await nextTurn()
-      if ('attempt' in item) {
+      if (item === doubt) await trail.confirm(read)
+      else if ('attempt' in item) {
         if (shows(item)) yield liveEvent(item, source)
       } else if (item.seq > seen) {
         // Another process stored the entries in between: read them in order.
         for await (const entry of between(source, inbox, { after: seen, upTo: item.seq - 1 })) {
+          trail.add(entry)
           if (wanted(entry)) yield shown(toEvent(entry, source), entry)
           if (entry.type === 'participant' && !(await mayGoOn(entry.body))) return
         }
         seen = item.seq
+        trail.add(item)
         if (wanted(item)) yield shown(liveEvent(item, source), item)
         if (item.type === 'participant' && !(await mayGoOn(item.body))) return
       }
@@ -76,7 +86,8 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
 
 /** The stored entries. A filter by call needs the log from its beginning; otherwise the history begins at the cursor. */
 async function* history(source: TailSource, options: TailOptions, inbox: Inbox): AsyncGenerator<Entry, void, void> {
-  for (let after = options.call === null ? options.from : 0; ; ) {
+  // The entry at the cursor is read too: the reader has it, and may ask whether it is still there.
+  for (let after = options.call === null ? Math.max(0, options.from - 1) : 0; ; ) {
     const { page, isLast } = await readPage(source, after, ahead.most)
     inbox.page = page
     yield* paused(page)
@@ -126,17 +137,21 @@ function goesOn(last: Delta, { place, attempt, reasoning, whole }: Delta): boole
   return last.place === place && last.attempt === attempt && last.reasoning === reasoning && whole === undefined
 }
 
+/** Queued in the place of what may have gone back. */
+const doubt = Symbol('what is stored may have gone back')
+
+type Item = Entry | Delta | typeof doubt
+
 /** The queue of a reader. Queued deltas of one call are joined, so that a slow reader needs little memory. */
 class Inbox {
   /** Items before `head` were taken. */
-  readonly #queue = { items: [] as (Entry | Delta)[], head: 0 }
-  #wake: (() => void) | null = null
-  #ended = false
+  readonly #queue = { items: [] as Item[], head: 0 }
+  readonly #state = { wake: null as (() => void) | null, ended: false }
   /** The page of history being read. */
   page: readonly Entry[] = []
 
   constructor(signal: AbortSignal) {
-    if (signal.aborted) this.#ended = true
+    if (signal.aborted) this.#state.ended = true
     else signal.addEventListener('abort', () => this.gone(), { once: true })
   }
 
@@ -147,7 +162,7 @@ class Inbox {
 
   entries(entries: readonly Entry[]): void {
     for (const entry of entries) this.#queue.items.push(entry)
-    this.#wake?.()
+    this.#state.wake?.()
   }
 
   delta(delta: Delta): void {
@@ -155,38 +170,44 @@ class Inbox {
     if (
       this.#queue.items.length - this.#queue.head > 64 &&
       last !== undefined &&
+      last !== doubt &&
       'attempt' in last &&
       goesOn(last, delta)
     ) {
       this.#queue.items[this.#queue.items.length - 1] = { ...last, text: last.text + delta.text }
     } else this.#queue.items.push(delta)
-    this.#wake?.()
+    this.#state.wake?.()
+  }
+
+  doubt(): void {
+    this.#queue.items.push(doubt)
+    this.#state.wake?.()
   }
 
   gone(): void {
-    this.#ended = true
-    this.#wake?.()
+    this.#state.ended = true
+    this.#state.wake?.()
   }
 
   /** Forgets the deltas that a snapshot just covered. */
   dropDeltas(): void {
-    this.#queue.items = this.#queue.items.filter((item) => !('attempt' in item))
+    this.#queue.items = this.#queue.items.filter((item) => item === doubt || !('attempt' in item))
   }
 
   /** The next queued item, or null if the queue is empty. */
-  take(): Entry | Delta | null {
+  take(): Item | null {
     return this.#queue.head < this.#queue.items.length ? (this.#queue.items[this.#queue.head++] ?? null) : null
   }
 
-  async next(): Promise<Entry | Delta | null> {
+  async next(): Promise<Item | null> {
     while (this.#queue.head >= this.#queue.items.length) {
-      if (this.#ended) return null
+      if (this.#state.ended) return null
       this.#queue.items = []
       this.#queue.head = 0
       await new Promise<void>((resolve) => {
-        this.#wake = resolve
+        this.#state.wake = resolve
       })
-      this.#wake = null
+      this.#state.wake = null
     }
     return this.#queue.items[this.#queue.head++] ?? null
   }

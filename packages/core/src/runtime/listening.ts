@@ -54,6 +54,7 @@ export function startListening(parts: ListeningParts, changed?: (problem: WitanE
     historyChanged() {
       preparing.again()
       stranded.again()
+      hub.historyChanged()
       tracker.forgetEpochs()
       worker.epochs.again(worker.live.values())
       for (const { log } of worker.live.values()) log.sync.known.confirm().catch(report)

@@ -174,7 +174,7 @@ export function ownRuns(scope: Scope): OwnRuns {
       await renewEvidence(parts, await parts.warm.latest(database, id), principal)
     },
     watch(id) {
-      const nobody = { entries: () => undefined, delta: () => undefined, gone: () => undefined }
+      const nobody = { entries: () => undefined, delta: () => undefined, doubt: () => undefined, gone: () => undefined }
       const subscription = parts.hub.join(channelOf(database, id), nobody)
       return () => subscription.leave()
     },

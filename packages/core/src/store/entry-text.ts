@@ -18,7 +18,7 @@ export function entryText(entry: Entry): string {
 }
 
 /** Whether two entries with one seq are the same one. Nobody writes two entries with one number in one epoch at one time. */
-export function isSameEntry(one: Entry, other: Entry): boolean {
+export function isSameEntry(one: Entry, other: Omit<Entry, 'kind' | 'body' | 'place'>): boolean {
   return (
     one.type === other.type &&
     one.at === other.at &&

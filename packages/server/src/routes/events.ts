@@ -4,7 +4,7 @@ import { eventPageSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { wantsStream } from '../accept.ts'
 import { conversationId, defineRoute, type Route } from '../route.ts'
-import { type EncodedFrame, eventFrame } from '../event-frame.ts'
+import { type EncodedFrame, eventFrame, wentBackFrame } from '../event-frame.ts'
 import { given } from './paging.ts'
 
 const eventQuery = z.strictObject({
@@ -48,8 +48,14 @@ export const eventRoutes: readonly Route[] = [
 
 async function* frames(
   events: ReturnType<Parameters<Route['handle']>[0]['witan']['followEvents']>,
-): AsyncGenerator<EncodedFrame> {
-  for await (const event of events) yield eventFrame(event)
+): AsyncGenerator<EncodedFrame | string> {
+  try {
+    for await (const event of events) yield eventFrame(event)
+  } catch (error) {
+    const last = wentBackFrame(error)
+    if (last === null) throw error
+    yield last
+  }
 }
 
 function lastEventId(headers: Headers): number | null {
