@@ -86,6 +86,20 @@ describe('an agent before it runs', { skip: missing(), timeout: 300_000 }, () =>
       await inspect(page, 'agent-graph')
     }))
 
+  test('each parameter has its source on each path', () =>
+    inPage('/agents/clerk', async (page) => {
+      const table = page.getByRole('table', { name: 'Who gets which parameter' })
+      const row = table.getByRole('row').filter({ hasText: 'tenant' })
+      await row.getByText('the conversation').waitFor()
+      assert.deepEqual(await row.getByRole('cell').allTextContents(), [
+        'clerk',
+        'tenant',
+        'the conversation',
+        'no',
+        'no',
+      ])
+    }))
+
   test('its tools are all that the server lists, and a function is tried with its values bound', () =>
     inPage('/agents/clerk', async (page) => {
       const tools = page.getByRole('list', { name: 'Tools' })

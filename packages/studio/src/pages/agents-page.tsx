@@ -11,6 +11,7 @@ import { GraphEdges } from '../components/graph-edges.tsx'
 import { Mark } from '../components/mark.tsx'
 import { ModelReads } from '../components/model-reads.tsx'
 import { EmptyNote, LoadingNote, UnreadNote } from '../components/note.tsx'
+import { ParameterMatrix } from '../components/parameter-matrix.tsx'
 import { ParameterTable } from '../components/parameter-table.tsx'
 import { JsonBlock, TextBlock } from '../components/json-block.tsx'
 import { Callers } from '../components/callers.tsx'
@@ -137,6 +138,7 @@ export function FirstAgent() {
 /** One agent. */
 export function AgentPage({ agentId }: { readonly agentId: string }) {
   const agents = useAgents()
+  const isAdmin = usePrincipal()?.roles.includes('admin') === true
   const agent = agents.data?.find((one) => one.id === agentId)
   if (agent === undefined) {
     return (
@@ -157,6 +159,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
       <section aria-label="Parameters">
         <h2 className="text-base font-semibold">Parameters</h2>
         <ParameterTable parameters={agent.parameters} />
+        {isAdmin && !isOnlyCalled(agent) && <ParameterMatrix agent={agent} />}
       </section>
       {!isOnlyCalled(agent) && <Inside agent={agent} />}
     </article>
