@@ -1,5 +1,6 @@
 /** The folds of a log: each process that wrote to it folded what the others wrote some time later, and its entries say when. */
 import type { Entry } from '@witan/protocol/entries'
+import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 
 /** How a model call ended: with a reply, or without one. */
 export type ModelEntry = Entry & { readonly kind: 'model' }
@@ -33,14 +34,24 @@ export interface FoldPlace {
  * fold of one that wrote no more by then: both have folded the same.
  */
 export function foldsOf(entries: readonly Entry[], copied: number): readonly FoldPlace[] | null {
-  const names = namesOf(entries)
+  return runWithoutPause(findingFolds(entries, copied))
+}
+
+/** How many entries are one piece of work. */
+const pieceLength = 2_048
+
+/** The same in pieces of work: a log may be long. */
+export function* findingFolds(entries: readonly Entry[], copied: number): Pausable<readonly FoldPlace[] | null> {
+  const names = yield* namesOf(entries)
   const last = new Map<string, number>()
   for (let index = copied; index < names.length; index += 1) last.set(names[index] as string, index)
   const home = begun(copied)
   const folds = new Map([['', home]])
   const wrote: FoldPlace[] = home.order.map((index) => ({ fold: home, place: index }))
   let count = 1
-  for (const [index, entry] of [...entries.entries()].slice(copied)) {
+  for (let index = copied; index < entries.length; index += 1) {
+    if (index % pieceLength === 0) yield
+    const entry = entries[index] as Entry
     const name = names[index] as string
     const upTo = Math.min(entry.view?.upTo ?? 0, index)
     let fold = folds.get(name)
@@ -57,19 +68,23 @@ export function foldsOf(entries: readonly Entry[], copied: number): readonly Fol
     wrote.push({ fold, place: fold.order.length })
     fold.order.push(index)
   }
-  sortRequests(new Set(wrote.map(({ fold }) => fold)), entries)
+  yield
+  sortRequests(new Set(wrote.map(({ fold }) => fold)), yield* beginsOf(entries))
   return wrote
 }
 
 /** The name of the fold that wrote each entry. */
-function namesOf(entries: readonly Entry[]): readonly string[] {
+function* namesOf(entries: readonly Entry[]): Pausable<readonly string[]> {
   const byWriter = new Map<string, string>()
-  return entries.map(({ view, job, epoch }) => {
+  const names: string[] = []
+  for (const { view, job, epoch } of entries) {
+    if (names.length % pieceLength === 0) yield
     const writer = `${job}/${epoch}`
     const name = view?.by ?? (epoch > 0 ? byWriter.get(writer) : undefined) ?? ''
     if (epoch > 0) byWriter.set(writer, name)
-    return name
-  })
+    names.push(name)
+  }
+  return names
 }
 
 function begun(copied: number): OpenFold {
@@ -86,13 +101,20 @@ function addRequest({ order, requests }: Fold, entry: ModelEntry): void {
 }
 
 /** Those that stand at one place were asked in the order in which their calls began. */
-function sortRequests(folds: Iterable<Fold>, entries: readonly Entry[]): void {
-  const begun = new Map<string, number>()
-  for (const [index, { place, epoch }] of entries.entries())
-    if (epoch > 0 && !begun.has(place.call)) begun.set(place.call, index)
+function sortRequests(folds: Iterable<Fold>, begun: ReadonlyMap<string, number>): void {
   const beginOf = (one: ModelEntry) => begun.get(one.place.call) ?? 0
   for (const { requests } of folds)
     for (const asked of requests.values()) asked.sort((one, other) => beginOf(one) - beginOf(other))
+}
+
+/** Where each call begins. */
+function* beginsOf(entries: readonly Entry[]): Pausable<ReadonlyMap<string, number>> {
+  const begun = new Map<string, number>()
+  for (const [index, { place, epoch }] of entries.entries()) {
+    if (index % pieceLength === 0) yield
+    if (epoch > 0 && !begun.has(place.call)) begun.set(place.call, index)
+  }
+  return begun
 }
 
 /** Whether an entry was folded only when it was stored, behind what others had stored by then: a command, or how a job parks or ends. */

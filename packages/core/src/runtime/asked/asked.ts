@@ -1,12 +1,13 @@
 /** What the models of a conversation were asked: the log is folded to the moment of each model call, and the code that asks models makes its request. */
 import type { Entry } from '@witan/protocol/entries'
-import { type Fold, type FoldPlace, foldsOf, type ModelEntry } from '../../conversation/folds.ts'
+import { findingFolds, type Fold, type FoldPlace, type ModelEntry } from '../../conversation/folds.ts'
 import { emptyState, fold } from '../../conversation/fold.ts'
 import { type AgentCall, type ConversationState, isAnswered, liveJob, type LiveJob } from '../../conversation/state.ts'
 import { storedOf } from '../../conversation/stored-values.ts'
 import { readUpTo } from '../../conversation/inbox.ts'
 import { prepareView } from '../../conversation/view-ahead.ts'
-import { isTurnSpent, nextTurn } from '../../identity/turn.ts'
+import { runWithPauses } from '../../identity/pausable.ts'
+import { isTurnSpent, mapInTurns, nextTurn } from '../../identity/turn.ts'
 import type { ModelRequest } from '../../model/model.ts'
 import type { CallTools } from '../../job/job.ts'
 import type { Asking } from '../../run/caller.ts'
@@ -61,7 +62,7 @@ export function endsModelCall(entry: Entry): entry is ModelEntry {
 }
 
 /** Folds a log forward, once, however many of its model calls are looked at. */
-export class AskedModels {
+class AskedModels {
   readonly #log: LoadedLog
   readonly #written: readonly FoldPlace[]
   readonly #processes = new Map<Fold, Process>()
@@ -69,10 +70,10 @@ export class AskedModels {
   readonly #asked = new Map<number, Asked>()
   readonly #watcher: Watcher | null
 
-  constructor(log: LoadedLog, watcher: Watcher | null = null) {
+  constructor(log: LoadedLog, written: readonly FoldPlace[], watcher: Watcher | null) {
     this.#log = log
     this.#watcher = watcher
-    this.#written = foldsOf(log.entries, 0) ?? asOneFold(log.entries)
+    this.#written = written
   }
 
   /** The model call that this entry of the log ended. Those of one log must be asked for in its order. */
@@ -146,6 +147,13 @@ export class AskedModels {
   }
 }
 
+/** The model calls of a log. Finds which process folded what, and folds nothing yet. */
+export async function askedModels(log: LoadedLog, watcher: Watcher | null = null): Promise<AskedModels> {
+  const { entries } = log
+  const written = (await runWithPauses(findingFolds(entries, 0))) ?? (await asOneFold(entries))
+  return new AskedModels(log, written, watcher)
+}
+
 /** What a request is made of beside the fold. */
 interface Terms {
   readonly call: AgentCall
@@ -191,9 +199,7 @@ function isOffered({ type, body }: ModelEntry): boolean {
 }
 
 /** As if one process had written the log: of a log that too many did. */
-function asOneFold(entries: readonly Entry[]): readonly FoldPlace[] {
-  return foldsOf(
-    entries.map(({ view: _, ...entry }) => entry as Entry),
-    0,
-  ) as readonly FoldPlace[]
+async function asOneFold(entries: readonly Entry[]): Promise<readonly FoldPlace[]> {
+  const alone = await mapInTurns(entries, ({ view: _, ...entry }) => entry as Entry)
+  return (await runWithPauses(findingFolds(alone, 0))) ?? []
 }

@@ -2,7 +2,7 @@
 import type { EntryReaders } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
 import type { AgentCall, SharedHistory } from '../../conversation/state.ts'
-import { AskedModels, endsModelCall } from './asked.ts'
+import { askedModels, endsModelCall } from './asked.ts'
 import type { LoadedLog } from './loaded-log.ts'
 import { afterEntry, type Before, beforeEntry, isHeld, type Traces, tracesOf } from './traces.ts'
 
@@ -13,7 +13,7 @@ export async function readersOfEntry(log: LoadedLog, seq: number): Promise<reado
   const traces = tracesOf(log.entries[seq - 1] as Entry, log.entries)
   const found = new Map<string, EntryReader>()
   let before: Before | null = null
-  const asked = new AskedModels(log, {
+  const asked = await askedModels(log, {
     before: (state, entry) => {
       // Before the entry itself nothing holds it.
       before = entry.seq < seq ? null : beforeEntry(state, entry)

@@ -2,7 +2,7 @@
 import type { Entry, NoticeBody } from '@witan/protocol/entries'
 import type { ModelMessage } from '../../model/message.ts'
 import type { ModelCallFilter } from '../reading-contract.ts'
-import { type Asked, AskedModels, endsModelCall } from './asked.ts'
+import { type Asked, askedModels, endsModelCall } from './asked.ts'
 import type { LoadedLog } from './loaded-log.ts'
 
 /** A request that was made again, or of another model. */
@@ -33,7 +33,7 @@ export async function* modelCallRows(
   log: LoadedLog,
   filter: ModelCallFilter,
 ): AsyncGenerator<ModelCallRow, void, void> {
-  const asked = new AskedModels(log)
+  const asked = await askedModels(log)
   const { entries } = log
   const numbers = new Map<string, number>()
   const retries = new Map<string, Retry[]>()
