@@ -53,6 +53,9 @@ const mayHold = {
 /** Sinks that speak of neither conversation nor child: what shows instead that something was read. */
 const provedBy: Readonly<Record<string, RegExp>> = {
   'route listRuns': /"runId"/,
+  'route listAgentRevisions': /"revision":1/,
+  'route listProtocolRevisions': /"revision":1/,
+  'route getProtocolRevision': /"name":"stock"/,
   'route getPrincipal': /"user:local"/,
   metrics: /gen_ai_request_model="scripted\/desk"/,
   notices: /\S{40}/,
@@ -254,6 +257,7 @@ function withIds(path: string, id: string, modelCall: string): string {
     .replace(/\{[^}]+\}/, id)
     .replace('{digest}', noteDigest)
     .replace('{callNumber}', modelCall)
+    .replace('{n}', '1')
 }
 
 /** Nothing waits any more: there is nothing that could tell. */
