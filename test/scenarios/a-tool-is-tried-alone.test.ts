@@ -191,6 +191,19 @@ describe('a tool tried alone', () => {
     await assert.rejects(tried('look', { ...given, surprise: 1 } as TrialInput), { code: 'UNKNOWN_KEY' })
   })
 
+  test('is reported before it runs, and not where it is refused', async () => {
+    const started: string[] = []
+    await opened(async (runtime) => {
+      const onStart = (agent: string) => started.push(agent)
+      const tried = (tool: string, request: TrialInput) => runtime.agents.tools.try('clerk', tool, { request, onStart })
+      await assert.rejects(tried('send', given), { code: 'CONFIRM_REQUIRED' })
+      assert.equal((await tried('look', { ...given, arguments: {} })).error?.code, 'TOOL_ARGS_INVALID')
+      assert.deepEqual(started, [])
+      await tried('look', given)
+    })
+    assert.deepEqual(started, ['clerk'])
+  })
+
   test('belongs to admins of its database alone', async () => {
     await opened(async (runtime) => {
       for (const roles of [['read'], ['run'], []] as const) {
