@@ -40,7 +40,7 @@ const besides = [
   'examples/*/{federation,paid-search,process-discovery,support-desk}.test.ts',
   'examples/northwind/front-desk.test.ts',
   'packages/cli/src/hostile-text.test.ts',
-  'packages/core/src/store/drivers/postgres/hosts.test.ts',
+  'packages/core/src/store/drivers/postgres/{hosts,routed}.test.ts',
   'scripts/test-{a2a-kit,local-model}.test.ts',
   'test/scenarios/a-full-queue-holds-little.test.ts',
   'test/scenarios/clients-that-read-nothing-hold-a-bounded-share.test.ts',
