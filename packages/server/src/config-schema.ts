@@ -1,6 +1,7 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
 import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
 import type { ProtocolInput } from '@witan/protocol/protocols'
+import { databaseNamePattern } from '@witan/protocol/keys'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { authSchema } from './auth-config.ts'
@@ -108,6 +109,10 @@ export const configSchema = z.strictObject({
         .string()
         .regex(/^postgres(ql)?:\/\//)
         .optional(),
+      /** More servers of PostgreSQL, by a name; `urlEnv` names the environment variable that holds `postgres://…`. */
+      clusters: z.record(name, z.strictObject({ urlEnv: z.string().min(1).max(200) })).optional(),
+      /** The cluster of each database that is not at `url`. */
+      homes: z.record(z.string().regex(databaseNamePattern), name).optional(),
       /** Of memory: how many idle conversations are kept, 1000 by default, and for how long in ms, by default a day. */
       maxResting: z.union([z.number().int().min(1), unlimited]).optional(),
       maxRestingMs: z.union([z.number().int().min(1), unlimited]).optional(),

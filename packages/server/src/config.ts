@@ -72,13 +72,24 @@ export function apiKeyOf(connection: ConnectionConfig, env: Environment): string
  * value, if it is not set or is not a PostgreSQL URL.
  */
 export function sourceUrlOf(name: string, urlEnv: string, env: Environment): string {
+  return urlIn(urlEnv, env, { what: `the source \`${name}\``, path: `sources.${name}.urlEnv` })
+}
+
+/** The address of a cluster of the store, from the environment. Throws `CONFIG_INVALID`. */
+export function clusterUrlOf(name: string, urlEnv: string, env: Environment): string {
+  return urlIn(urlEnv, env, { what: `the cluster \`${name}\``, path: `store.clusters.${name}.urlEnv` })
+}
+
+function urlIn(
+  urlEnv: string,
+  env: Environment,
+  { what, path }: { readonly what: string; readonly path: string },
+): string {
   const url = readVariable(env, urlEnv)
-  const path = `sources.${name}.urlEnv`
   const hint = `Set ${urlEnv} to postgres://user:password@host:port/database; special characters in the password as \`%\` and two digits.`
-  if (url === undefined)
-    throw invalid(`The environment variable ${urlEnv} of the source \`${name}\` is not set.`, hint, path)
+  if (url === undefined) throw invalid(`The environment variable ${urlEnv} of ${what} is not set.`, hint, path)
   if (isPostgres(url) && URL.canParse(url)) return url
-  throw invalid(`The environment variable ${urlEnv} of the source \`${name}\` holds no URL of PostgreSQL.`, hint, path)
+  throw invalid(`The environment variable ${urlEnv} of ${what} holds no URL of PostgreSQL.`, hint, path)
 }
 
 /** The path of a `file:` store; null for any other. */

@@ -8,7 +8,7 @@ export type { ConnectionConfig, SourceConfig } from './config-schema.ts'
 // serving
 export type { StartOptions, WitanServer } from './serve.ts'
 export { startServer } from './serve.ts'
-export { openRuntime, runtimeOptions, serverOf, storeOf } from './open-runtime.ts'
+export { openRuntime, runtimeOptions, serversOf, storeOf } from './open-runtime.ts'
 export type { WitanWorker, WorkNote } from './work.ts'
 export { startWorker } from './work.ts'
 export { checkConfig } from './check-config.ts'

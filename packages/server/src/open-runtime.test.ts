@@ -33,9 +33,8 @@ test('a server that cannot be reached is told of, and its password nowhere', asy
 })
 
 test('a store in memory keeps as many conversations that rest as the configuration says', async () => {
-  const store = storeOf(
-    parseConfig({ store: { url: 'memory:', maxResting: 1, maxRestingMs: Number.POSITIVE_INFINITY } }),
-  )
+  const settings = { store: { url: 'memory:', maxResting: 1, maxRestingMs: Number.POSITIVE_INFINITY } }
+  const store = storeOf({ env: {}, ...parseConfig(settings) })
   const row = { database: 'default', agent: 'a', createdBy: 'u', createdAt: 1, lastMessageAt: 1, lastSeq: 0 }
   const given = { parameters: {}, maxModelIterationsPerCall: null, expiresAt: null }
   for (const id of ['chats/1', 'chats/2']) {
@@ -44,6 +43,30 @@ test('a store in memory keeps as many conversations that rest as the configurati
   }
   assert.equal(await store.getConversation('default', 'chats/1'), null)
   assert.notEqual(await store.getConversation('default', 'chats/2'), null)
+})
+
+test('databases are kept at the servers that the configuration names, and what cannot be is refused by its place', async (context) => {
+  const { url, schema } = await freshSchema(context)
+  const env = { WITAN_STORE_URL: url, US_URL: url }
+  const open = async (store: object, more: object = {}) => {
+    const settings = { store: { schema, ...store } }
+    return openRuntime(
+      { ...(await loadConfig({ cwd, env: { ...env, ...more } })), ...parseConfig(settings), env: { ...env, ...more } },
+      () => {},
+    )
+  }
+  const routed = { url, clusters: { us: { urlEnv: 'US_URL' } }, homes: { acme: 'us' } }
+  const runtime = await open(routed)
+  assert.deepEqual((await runtime.agents.list()).items, [])
+  await runtime.close()
+  const refused = { code: 'CONFIG_INVALID' }
+  await assert.rejects(open({ ...routed, homes: { acme: 'eu' } }), refused)
+  await assert.rejects(open({ ...routed, clusters: { main: { urlEnv: 'US_URL' } } }), {
+    ...refused,
+    path: 'store.clusters',
+  })
+  await assert.rejects(open({ ...routed, url: 'memory:' }), { ...refused, path: 'store.clusters' })
+  await assert.rejects(open(routed, { US_URL: 'http://nowhere' }), { ...refused, path: 'store.clusters.us.urlEnv' })
 })
 
 test('a limit of a store in memory that is none is refused by its place', () => {

@@ -4,12 +4,14 @@ import {
   createRuntime,
   memoryStore,
   postgresStore,
+  routedStore,
   type Runtime,
   type RuntimeOptions,
   type Store,
   sqliteStore,
 } from '@witan/core'
-import { apiKeyOf, type Config, isPostgres, sourceUrlOf, storeFile } from './config.ts'
+import { WitanError } from '@witan/protocol'
+import { apiKeyOf, clusterUrlOf, type Config, isPostgres, sourceUrlOf, storeFile } from './config.ts'
 import { domainsOfConfig } from './federation-config.ts'
 import { telemetryOptions } from './telemetry-config.ts'
 import type { Log } from './log.ts'
@@ -97,27 +99,45 @@ function federationOptions({
   return { maxHops, resolve, trust, issuers, budgets, bearerEnv: bearerEnv ?? (isOwn ? '*' : {}) }
 }
 
-/** Where a store on PostgreSQL is, for `postgresStore` and whoever looks at its server. */
-export function serverOf({ store }: Pick<Config, 'store'>): Parameters<typeof postgresStore>[0] {
-  const { url, schema, poolSize, listenUrl } = store
-  return {
-    url,
-    ...(schema === undefined ? {} : { schema }),
-    ...(poolSize === undefined ? {} : { poolSize }),
-    ...(listenUrl === undefined ? {} : { listenUrl }),
-  }
+type ServerOptions = Parameters<typeof postgresStore>[0]
+
+/** The name of the server at `store.url`. */
+const mainCluster = 'main'
+
+/** Where a store on PostgreSQL is, by cluster: `main` at `store.url`, and those of `store.clusters`. For `postgresStore` and whoever looks at its servers. */
+export function serversOf({ store, env }: Pick<Config, 'store' | 'env'>): Readonly<Record<string, ServerOptions>> {
+  const { url, schema, poolSize, listenUrl, clusters = {} } = store
+  const shared = { ...(schema === undefined ? {} : { schema }), ...(poolSize === undefined ? {} : { poolSize }) }
+  const more = Object.entries(clusters).map(([name, { urlEnv }]): [string, ServerOptions] => [
+    name,
+    { url: clusterUrlOf(name, urlEnv, env), ...shared },
+  ])
+  const main = { url, ...shared, ...(listenUrl === undefined ? {} : { listenUrl }) }
+  return { ...Object.fromEntries(more), [mainCluster]: main }
 }
 
-/** The store of a configuration, not opened yet. */
-export function storeOf(config: Pick<Config, 'store'>): Store {
-  const { url, synchronous, maxResting, maxRestingMs } = config.store
-  if (isPostgres(url)) return postgresStore(serverOf(config))
+/** The store of a configuration, not opened yet. Throws `CONFIG_INVALID` for clusters without PostgreSQL, or a home that is none of them. */
+export function storeOf(config: Pick<Config, 'store' | 'env'>): Store {
+  const { url, synchronous, maxResting, maxRestingMs, clusters, homes = {} } = config.store
+  const isRouted = clusters !== undefined || Object.keys(homes).length > 0
+  if (isRouted && (!isPostgres(url) || Object.hasOwn(clusters ?? {}, mainCluster))) throw notRouted()
+  if (isPostgres(url) && isRouted) {
+    const servers = Object.entries(serversOf(config)).map(([name, options]) => [name, postgresStore(options)] as const)
+    return routedStore({ clusters: Object.fromEntries(servers), homes, others: mainCluster })
+  }
+  if (isPostgres(url)) return postgresStore(serversOf(config)[mainCluster] as ServerOptions)
   const file = storeFile(config)
   if (file !== null) return sqliteStore({ file, ...(synchronous === undefined ? {} : { synchronous }) })
   return memoryStore({
     ...(maxResting === undefined ? {} : { maxResting }),
     ...(maxRestingMs === undefined ? {} : { maxRestingMs }),
   })
+}
+
+function notRouted(): WitanError {
+  const detail = 'Clusters of a store are servers of PostgreSQL beside the one at `store.url`, which is called `main`.'
+  const hint = 'Set `store.url` to `postgres://…`, and give each of `store.clusters` another name.'
+  return new WitanError('CONFIG_INVALID', detail, { path: 'store.clusters', hint })
 }
 
 function sourcesOf({ sources, env }: Config): NonNullable<RuntimeOptions['sources']> {

@@ -11,7 +11,7 @@ import { refused, warning } from '../doctor/finding.ts'
 import { lookAtConfiguration, lookAtDisk, lookAtNode } from '../doctor/machine.ts'
 import { lookAtRemotes } from '../doctor/remotes.ts'
 import { lookAtSources } from '../doctor/sources.ts'
-import { lookAtStore, lookAtStoreServer, lookAtWork } from '../doctor/store.ts'
+import { lookAtStore, lookAtStoreServers, lookAtWork } from '../doctor/store.ts'
 import type { ExitCode } from '../exit.ts'
 import { exitCodes, StartError } from '../exit.ts'
 import { readConfig } from '../loading.ts'
@@ -64,7 +64,7 @@ async function lookAt(config: Config): Promise<DoctorFinding[]> {
   ])
   const found = [lookAtConfiguration(config), lookAtAccess(config), server]
   if (config.store.url !== 'memory:' && report === null) {
-    found.push(...(await lookAtStoreServer(config)))
+    found.push(...(await lookAtStoreServers(config)))
   } else if (file === null || report === null) {
     const fix = 'Set store.url to a file if it shall last: file:./.witan/witan.db.'
     found.push(warning('store', 'It is in memory: everything is gone when the process ends.', fix))

@@ -63,7 +63,7 @@ function storeUrl(given: string | undefined, { folder }: Terminal): string | nul
 }
 
 async function storeAt(url: string, source: ReplaySource, report: ReplayReport): Promise<void> {
-  const store = storeOf({ store: { url } })
+  const store = storeOf({ env: {}, store: { url } })
   try {
     await store.open().catch((error: unknown) => {
       throw new StartError(error)

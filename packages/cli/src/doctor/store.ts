@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type inspectStoreFile, inspectStoreServer, type StoreServerReport } from '@witan/core/tooling'
-import { type Config, serverOf } from '@witan/server'
+import { type Config, serversOf } from '@witan/server'
 import { plural } from '../tree/phrase.ts'
 import { bad, type DoctorFinding, good, refused, warning } from './finding.ts'
 import { size } from './machine.ts'
@@ -16,25 +16,41 @@ export async function lookAtStore(file: string, report: StoreFileReport, isServe
   return [lookAtState(file, report, isServed), ...(await lookAtModes(file))]
 }
 
-/** A store on a PostgreSQL server, reached in the way that a server of Witan takes to it. Nothing is made or set there. */
-export async function lookAtStoreServer(config: Config): Promise<DoctorFinding[]> {
-  const { schema = 'witan' } = config.store
+/** A store on PostgreSQL servers, reached in the way that a server of Witan takes to them. Nothing is made or set there. */
+export async function lookAtStoreServers(config: Config): Promise<DoctorFinding[]> {
+  let servers: ReturnType<typeof serversOf>
+  try {
+    servers = serversOf(config)
+  } catch (error) {
+    return [refused('store', error, 'Set the variable, or take the cluster out of store.clusters.')]
+  }
+  const names = Object.keys(servers)
+  const found = await Promise.all(
+    Object.entries(servers).map(([name, server]) =>
+      lookAtStoreServer(names.length > 1 ? `store ${name}` : 'store', server),
+    ),
+  )
+  return found.flat()
+}
+
+async function lookAtStoreServer(what: string, server: ReturnType<typeof serversOf>[string]): Promise<DoctorFinding[]> {
+  const { schema = 'witan' } = server
   let report: StoreServerReport
   try {
-    report = await inspectStoreServer({ ...serverOf(config), timeouts: { connectMs: 3_000 } })
+    report = await inspectStoreServer({ ...server, timeouts: { connectMs: 3_000 } })
   } catch (error) {
-    return [refused('store', error, 'Start the server, or correct store.url or WITAN_STORE_URL.')]
+    return [refused(what, error, 'Start the server, or correct store.url or WITAN_STORE_URL.')]
   }
   const { address, version, connections, standbys } = report
   const made = version === 0 ? `schema ${schema} is made at the first start` : `schema ${schema}, version ${version}`
   const found =
     version === null
       ? bad(
-          'store',
+          what,
           `${address} answers; schema ${schema} is there, and this user may not read its version.`,
           `Give the user of store.url the roles ${schema}_app and ${schema}_worker.`,
         )
-      : good('store', `${address} answers; ${made}`)
+      : good(what, `${address} answers; ${made}`)
   return [found, ...lookAtConnectionsLeft(connections), ...lookAtStandbys(standbys)]
 }
 
