@@ -42,7 +42,7 @@ describe('a page with nothing to show', { skip: missing(), timeout: 120_000 }, (
     const figure = page.getByRole('figure')
     await figure.getByRole('button', { name: 'Copy' }).click()
     await figure.getByRole('button', { name: 'Copied' }).waitFor()
-    return await figure.getByRole('code').innerText()
+    return (await figure.getByRole('code').textContent()) ?? ''
   }
 
   /** What a command that was copied prints in the project's folder. */

@@ -77,11 +77,7 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
             view={view}
             selected={artifact}
             onSelect={onArtifact}
-            onCall={({ callId }) => {
-              onRun(view.calls.get(callId)?.rootCallId ?? runId)
-              onSelect(callId)
-              onShow('tree')
-            }}
+            onCall={({ callId }) => onCall(view.calls.get(callId)?.rootCallId ?? runId, callId)}
           />
         )}
         {shows === 'timeline' && (

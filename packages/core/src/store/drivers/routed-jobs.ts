@@ -2,7 +2,10 @@
 import type { HeldJob, JobRow, Store } from '../store.ts'
 import { asked, type Cluster, type Route } from './routed-parts.ts'
 
-type JobMethods = Pick<Store, 'claimJobs' | 'heartbeat' | 'releaseJobs' | 'dueInterruptions' | 'sweepConversations'>
+type JobMethods = Pick<
+  Store,
+  'claimJobs' | 'heartbeat' | 'releaseJobs' | 'dueInterruptions' | 'sweepConversations' | 'wakeStranded'
+>
 
 /** The methods of a store that look at all databases. */
 export function jobsOfAll({ all, isAt }: Route): JobMethods {
@@ -61,6 +64,15 @@ export function jobsOfAll({ all, isAt }: Route): JobMethods {
       const each = Math.floor(limit / Math.max(1, clusters.length))
       const replies = await asked(clusters, ({ store }) => store.sweepConversations(each))
       return replies.flatMap(({ cluster, reply }) => reply.filter(({ database }) => isAt(cluster, database)))
+    },
+    async wakeStranded(after, limit) {
+      const [index, inside] = after === null ? [0, null] : (JSON.parse(after) as readonly [number, string | null])
+      const cluster = all[index]
+      if (cluster === undefined) return { next: null, woken: 0 }
+      const [told] = await asked([cluster], ({ store }) => store.wakeStranded(inside, limit)).catch(() => [])
+      const { next, woken } = told?.reply ?? { next: null, woken: 0 }
+      if (next !== null) return { next: JSON.stringify([index, next]), woken }
+      return { next: index + 1 < all.length ? JSON.stringify([index + 1, null]) : null, woken }
     },
   }
 }

@@ -24,6 +24,7 @@ type Own =
   | 'releaseJobs'
   | 'dueInterruptions'
   | 'sweepConversations'
+  | 'wakeStranded'
   | 'listDatabases'
   | 'findRecords'
   | 'useRecords'

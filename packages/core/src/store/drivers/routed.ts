@@ -7,7 +7,7 @@ import { jobsOfAll } from './routed-jobs.ts'
 import { listenToAll } from './routed-listener.ts'
 
 /** The stores, and which database is where. */
-export interface RoutedStoreOptions {
+interface RoutedStoreOptions {
   /** The stores by a name that errors use, such as `{ eu: postgresStore({ url }), us: postgresStore({ url: other }) }`. */
   readonly clusters: Readonly<Record<string, Store>>
   /** The cluster of each database that is not at `others`. All processes must have the same; a database does not move by itself. */

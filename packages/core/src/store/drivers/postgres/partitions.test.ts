@@ -11,7 +11,7 @@ import { postgresStore } from '../postgres.ts'
 const page = new URL('../../../../../../docs/concepts/archiving.md', import.meta.url)
 
 test('a store goes on with entries that are partitioned by tenant, and is migrated with them', async (context) => {
-  const [, sql = ''] = /```sql\n([^]*?)```/.exec(await readFile(page, 'utf8')) ?? []
+  const [, sql = ''] = /```sql\n([\s\S]*?)```/.exec(await readFile(page, 'utf8')) ?? []
   assert.match(sql, /partition by list/)
   const server = await startServer()
   context.after(() => server.stop('fast'))

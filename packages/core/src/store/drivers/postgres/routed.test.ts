@@ -1,18 +1,11 @@
 /** A store over two PostgreSQL servers: the kit of stores, and one server that is away. */
 import assert from 'node:assert/strict'
-import { after, before, test, type TestContext } from 'node:test'
+import { after, before, describe, test, type TestContext } from 'node:test'
 import { isWitanError } from '@witan/protocol'
 import { emptySchema, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { startServer, type TestServer } from '../../../../../../test/postgres/support/server.ts'
 import { type StoreHarness, testStore } from '../../../testing/conformance/store.ts'
-import {
-  begin,
-  conversation,
-  database,
-  entry,
-  idleListener,
-  start,
-} from '../../../testing/conformance/store-fixtures.ts'
+import { begin, database, entry, idleListener, start } from '../../../testing/conformance/store-fixtures.ts'
 import type { Store } from '../../store.ts'
 import { memoryStore } from '../memory.ts'
 import { postgresStore } from '../postgres.ts'
@@ -25,11 +18,6 @@ interface Places {
 
 let second: TestServer
 const places = new WeakMap<Store, Places>()
-
-before(async () => {
-  second = await startServer()
-})
-after(() => second?.stop('immediate'))
 
 /** The databases of the kit are apart: `default` on one server, `other` and `third` on the second. */
 const homes = { other: 'us', third: 'us' }
@@ -58,48 +46,55 @@ const harness: StoreHarness = {
   second: (store) => openAt(places.get(store) ?? assert.fail()),
 }
 
-testStore(harness)
+describe('a store over two servers', () => {
+  before(async () => {
+    second = await startServer()
+  })
+  after(() => second?.stop('immediate'))
 
-test('what a cluster holds of a database whose home is elsewhere is not there', async (context) => {
-  const at = await newPlaces(context)
-  const stray = postgresStore(at.us)
-  await stray.open()
-  await begin(stray, { id: 'j1', in: 'chats/1', owner: null })
-  await stray.close()
-  const store = await openAt(at)
-  assert.deepEqual(await store.listDatabases(), [])
-  assert.equal(await store.getConversation(database, 'chats/1'), null)
-  assert.deepEqual(await store.claimJobs({ owner: 'w1', leaseMs: 1_000, limit: 5 }), [])
-  await store.close()
-})
+  testStore(harness)
 
-test('a server that is away fails its own databases, and none of the others', async (context) => {
-  const at = await newPlaces(context)
-  const store = await openAt(at)
-  const here = await begin(store, { id: 'j1', in: 'chats/1' })
-  const there = await begin(store, { id: 'j2', in: 'chats/2' }, 'other')
-  await second.stop('immediate')
-  const isAway = (error: unknown) => isWitanError(error) && error.code === 'STORE_UNAVAILABLE'
-  await assert.rejects(
-    store.append({ database: 'other', conversation: 'chats/2', entries: [entry('lost', 'j2')] }),
-    isAway,
-  )
-  assert.ok((await store.append({ database, conversation: 'chats/1', entries: [entry('kept', 'j1')] })).ok)
-  await store.checkWritable()
-  assert.deepEqual(await store.claimJobs({ owner: 'w2', leaseMs: 1_000, limit: 4 }), [])
-  const held = await store.heartbeat('w1', [here, there], 60_000)
-  assert.deepEqual(held.map(({ id }) => id).sort(), ['j1', 'j2'], 'nobody knows of the second that it is lost')
-  assert.deepEqual(await store.dueInterruptions(5), [])
-  await assert.rejects(store.listDatabases(), 'a list without one of them would be a lie')
-  await second.start()
-  assert.ok((await store.append({ database: 'other', conversation: 'chats/2', entries: [entry('again', 'j2')] })).ok)
-  await store.close()
-})
+  test('what a cluster holds of a database whose home is elsewhere is not there', async (context) => {
+    const at = await newPlaces(context)
+    const stray = postgresStore(at.us)
+    await stray.open()
+    await begin(stray, { id: 'j1', in: 'chats/1', owner: null })
+    await stray.close()
+    const store = await openAt(at)
+    assert.deepEqual(await store.listDatabases(), [])
+    assert.equal(await store.getConversation(database, 'chats/1'), null)
+    assert.deepEqual(await store.claimJobs({ owner: 'w1', leaseMs: 1_000, limit: 5 }), [])
+    await store.close()
+  })
 
-test('a cluster that cannot be opened is named, and the others are closed again', async (context) => {
-  const at = await newPlaces(context)
-  const away = { url: 'postgres://postgres@127.0.0.1:9/postgres', schema: 'away' }
-  await assert.rejects(openAt({ ...at, us: away }), /Cluster `us`: /)
+  test('a server that is away fails its own databases, and none of the others', async (context) => {
+    const at = await newPlaces(context)
+    const store = await openAt(at)
+    const here = await begin(store, { id: 'j1', in: 'chats/1' })
+    const there = await begin(store, { id: 'j2', in: 'chats/2' }, 'other')
+    await second.stop('immediate')
+    const isAway = (error: unknown) => isWitanError(error) && error.code === 'STORE_UNAVAILABLE'
+    await assert.rejects(
+      store.append({ database: 'other', conversation: 'chats/2', entries: [entry('lost', 'j2')] }),
+      isAway,
+    )
+    assert.ok((await store.append({ database, conversation: 'chats/1', entries: [entry('kept', 'j1')] })).ok)
+    await store.checkWritable()
+    assert.deepEqual(await store.claimJobs({ owner: 'w2', leaseMs: 1_000, limit: 4 }), [])
+    const held = await store.heartbeat('w1', [here, there], 60_000)
+    assert.deepEqual(held.map(({ id }) => id).sort(), ['j1', 'j2'], 'nobody knows of the second that it is lost')
+    assert.deepEqual(await store.dueInterruptions(5), [])
+    await assert.rejects(store.listDatabases(), 'a list without one of them would be a lie')
+    await second.start()
+    assert.ok((await store.append({ database: 'other', conversation: 'chats/2', entries: [entry('again', 'j2')] })).ok)
+    await store.close()
+  })
+
+  test('a cluster that cannot be opened is named, and the others are closed again', async (context) => {
+    const at = await newPlaces(context)
+    const away = { url: 'postgres://postgres@127.0.0.1:9/postgres', schema: 'away' }
+    await assert.rejects(openAt({ ...at, us: away }), /Cluster `us`: /)
+  })
 })
 
 test('homes are clusters that are there', () => {
@@ -146,8 +141,11 @@ test('the histories of several stores are one number that each reads as its own'
 
 test('a listener hears of each database from its home alone, and of trouble with any', async () => {
   const listeners: Parameters<Store['listen']>[0][] = []
-  const fake = () =>
-    Object.assign(memoryStore(), { listen: (one: Parameters<Store['listen']>[0]) => (listeners.push(one), () => {}) })
+  const listen: Store['listen'] = (one) => {
+    listeners.push(one)
+    return () => {}
+  }
+  const fake = () => Object.assign(memoryStore(), { listen })
   const store = routedStore({ clusters: { eu: fake(), us: fake() }, homes: { other: 'us' }, others: 'eu' })
   const heard: unknown[] = []
   const watched = [
