@@ -72,6 +72,7 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   let pg: Pg | null = null
   const notifications = createNotifications({
     session,
+    histories,
     sender: newSender(),
     channel: `${settings.schema}_notices`,
     async connect() {

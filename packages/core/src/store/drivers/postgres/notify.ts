@@ -7,6 +7,7 @@ import type { Client } from 'pg'
 import type { StoreListener } from '../../listener.ts'
 import type { Store } from '../../store.ts'
 import { textOf } from './error.ts'
+import type { Histories } from './history.ts'
 import { startListener } from './listener.ts'
 import { callListener, gatherNotifications, type Named, type Notification, readText, textsOf } from './notification.ts'
 import { createOpener, createSealer, mostSealed, type Opened } from './seal.ts'
@@ -16,6 +17,7 @@ import { startWatch } from './watch.ts'
 /** What notifying needs. */
 interface NotificationSettings {
   readonly session: PostgresSession
+  readonly histories: Pick<Histories, 'current'>
   /** Unique to this store: it ignores its own notifications. */
   readonly sender: Buffer
   readonly channel: string
@@ -62,7 +64,7 @@ export function createNotifications(settings: NotificationSettings): Notificatio
       inbox.open(key, await settings.readClock(client))
     }
     const { received, failed } = inbox
-    ends.push(startListener({ ...settings, connected, received, failed }), startWatch(settings.session, listeners))
+    ends.push(startListener({ ...settings, connected, received, failed }), startWatch(settings, listeners))
   }
   const send = (notification: Notification) => {
     if (listeners.size > 1) queueMicrotask(() => deliverAll(listeners, notification))
