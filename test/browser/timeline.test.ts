@@ -47,7 +47,7 @@ describe('the timeline of a run', { skip: missing(), timeout: 120_000 }, () => {
     await page.getByRole('listitem', { name: later }).waitFor()
     const background = (look: string) =>
       page.evaluate<string>(
-        `getComputedStyle(document.querySelector('[data-testid=timeline] li .${look}')).backgroundImage`,
+        `getComputedStyle(document.querySelector('[data-testid=timeline] .${look}')).backgroundImage`,
       )
     assert.match(await background('timeline-wait'), /repeating-linear-gradient/)
     assert.equal(await background('timeline-work'), 'none')
