@@ -12,6 +12,7 @@ import { PostgresSession } from './session.ts'
 function brittle(tries: string[]): PostgresConnection {
   const transaction = {
     now: () => 0,
+    history: () => 0,
     send: async () => [['a', 'b'].map((id) => ({ id, last_seq: 1, last_message_at: 0, expires_at: null })), []],
     commit: async () => {
       tries.push('commit')
