@@ -196,7 +196,8 @@ function treeOf(events: readonly AnyEvent[]): readonly string[] {
 }
 
 function withoutIds(content: Readonly<Record<string, unknown>>): unknown {
-  const { id: _id, callId: _call, handedFrom, ...rest } = content
+  // Whoever goes on asks a model again: in another attempt, later, and perhaps with more of the log before it.
+  const { id: _id, callId: _call, attempt: _attempt, startedAt: _at, readUpTo: _upTo, handedFrom, ...rest } = content
   return typeof handedFrom === 'string' ? { ...rest, handedFrom: 'a call' } : rest
 }
 
