@@ -39,10 +39,13 @@ const severalProcesses = [
 const besides = [
   'examples/*/{federation,paid-search,process-discovery,support-desk}.test.ts',
   'examples/northwind/front-desk.test.ts',
-  'packages/cli/src/hostile-text.test.ts',
-  'packages/core/src/store/drivers/postgres/{hosts,routed}.test.ts',
+  'packages/cli/src/{hostile-text,serving}.test.ts',
+  'packages/core/src/model/adapters/openai-compatible-limits.test.ts',
+  'packages/core/src/store/drivers/postgres/{hosts,routed,run-cost}.test.ts',
+  'packages/core/src/tool/kinds/sqlite-source-process.test.ts',
   'scripts/test-{a2a-kit,local-model}.test.ts',
-  'test/scenarios/a-full-queue-holds-little.test.ts',
+  'test/acceptance/traces.test.ts',
+  'test/scenarios/a-{check-of-many-agents-holds-nobody-up,full-queue-holds-little}.test.ts',
   'test/scenarios/clients-that-read-nothing-hold-a-bounded-share.test.ts',
   'test/support/seeds.test.ts',
 ]
