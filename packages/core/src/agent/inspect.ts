@@ -60,16 +60,20 @@ function* repaired(input: unknown, moved: Set<string>): Pausable<AgentData | nul
     const word = issues.length > 0 ? undefined : (yield* agentProblems(draft))[0]?.path?.split('.')
     if (word === undefined && issues.length === 0) return yield* parsingAgent(draft)
     yield
-    takeOutAll(draft, word === undefined ? issues.flatMap(placesOf) : [word], moved)
+    yield* takeOutAll(draft, word === undefined ? issues.flatMap(placesOf) : [word], moved)
   }
   return null
 }
 
+/** Paths between two pauses. */
+const piecePaths = 500
+
 /** Removes the last paths first, so that earlier items of a list keep their index. */
-function takeOutAll(draft: Record<string, unknown>, paths: readonly Path[], moved: Set<string>): void {
+function* takeOutAll(draft: Record<string, unknown>, paths: readonly Path[], moved: Set<string>): Pausable<void> {
   const gone = new Set<string>()
-  for (const path of paths.toReversed()) {
-    if (path.some((_, index) => gone.has(path.slice(0, index + 1).join('/')))) continue
+  for (const [index, path] of paths.toReversed().entries()) {
+    if (index % piecePaths === 0) yield
+    if (path.some((_, depth) => gone.has(path.slice(0, depth + 1).join('/')))) continue
     gone.add(takeOut(draft, path, moved).join('/'))
   }
 }

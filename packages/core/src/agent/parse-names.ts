@@ -34,7 +34,7 @@ function* namesIn({ name, users, anonymizeUsers, access }: Fields): Generator<Na
     for (const [at, one] of listOf(roles)) yield [`users.${index}.roles.${at}`, one, 'name']
   }
   const { call, tools } = fieldsOf(access)
-  for (const [path, entries] of Object.entries({ call, ...prefixed(fieldsOf(tools)) })) {
+  for (const [path, entries] of accessLists(call, fieldsOf(tools))) {
     for (const [index, entry] of listOf(entries)) {
       // An address is read as one, which is stricter.
       if (isAddress(entry)) continue
@@ -49,8 +49,9 @@ function isAddress(entry: unknown): boolean {
   return typeof entry === 'string' && entry.startsWith('@')
 }
 
-function prefixed(tools: Fields): Fields {
-  return Object.fromEntries(Object.entries(tools).map(([tool, entries]) => [`tools.${tool}`, entries]))
+function* accessLists(call: unknown, tools: Fields): Generator<readonly [path: string, entries: unknown]> {
+  yield ['call', call]
+  for (const [tool, entries] of Object.entries(tools)) yield [`tools.${tool}`, entries]
 }
 
 type Fields = Readonly<Record<string, unknown>>
