@@ -79,7 +79,7 @@ const protocol = (more: Schema) => ({ name: 'saved', messages: [{ name: 'ask', f
 
 /** Agents within the limits of a body, by what they have: whether each can be saved. */
 /** Each begins as all others do, and ends otherwise. */
-const callers = many(1_000, 0).map((_, at) => ['@*', ...['a', 'b', 'c'].map((one) => `role:${one}`), `role:${at}`])
+const callers = many(900, 0).map((_, at) => ['@*', ...['a', 'b', 'c'].map((one) => `role:${one}`), `role:${at}`])
 
 const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]>> = {
   '98,000 alternatives': [true, acting({ parametersSchema: { type: 'object', anyOf: many(98_000, {}) } })],
@@ -103,33 +103,35 @@ const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]
   '98,000 tools': [false, { ...agent, tools: many(98_000, 'a') }],
   '98,000 empty actions': [false, { ...agent, actions: many(98_000, {}) }],
   '9,900 unknown keys': [false, { ...agent, ...named(9_900, () => 0) }],
+  '4,900 unknown keys': [false, { ...agent, ...named(4_900, () => 0) }],
   '9,900 tools with access for nobody': [false, { ...agent, access: { tools: named(9_900, () => 0) } }],
-  '14,000 malformed names that may call it': [false, { ...agent, access: { call: many(140, many(100, '')) } }],
+  '4,900 tools with access for nobody': [false, { ...agent, access: { tools: named(4_900, () => 0) } }],
+  '11,000 malformed names that may call it': [false, { ...agent, access: { call: many(110, many(100, '')) } }],
   '98,000 malformed names that may call it': [false, { ...agent, access: { call: many(1_000, many(97, '')) } }],
-  '14,000 addresses in other alphabets that may call it': [
+  '11,000 addresses in other alphabets that may call it': [
     true,
     {
       ...agent,
       access: {
-        call: many(140, 0).map((_, at) => many(100, `@a${at}@${'ü'.repeat(9)}.日本.example`)),
+        call: many(110, 0).map((_, at) => many(100, `@a${at}@${'ü'.repeat(9)}.日本.example`)),
       },
     },
   ],
-  '14,000 malformed addresses that may call it': [
+  '11,000 malformed addresses that may call it': [
     false,
-    { ...agent, access: { call: many(140, many(100, `@a@${'ü'.repeat(15)}`)) } },
+    { ...agent, access: { call: many(110, many(100, `@a@${'ü'.repeat(15)}`)) } },
   ],
-  '14,000 addresses in other alphabets that may meet its demands': [
+  '11,000 addresses in other alphabets that may meet its demands': [
     true,
     {
       ...agent,
-      demands: many(14, 0).map((_, at) => ({
+      demands: many(11, 0).map((_, at) => ({
         ...{ kind: 'consent_required', message: `${'May we? '.repeat(1_200)}${at}` },
         of: many(1_000, `@a${at}@${'ü'.repeat(9)}.日本.example`),
       })),
     },
   ],
-  '1,000 callers of five names, and a tool for each of them': [
+  '900 callers of five names, and a tool for each of them': [
     true,
     { ...acting({ parametersSample: {} }), access: { call: callers, tools: { act: callers.toReversed() } } },
   ],
@@ -138,6 +140,7 @@ const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]
     { ...agent, subAgents: many(200, { agent: 'root', map: named(490, () => 0) }) },
   ],
   '9,900 malformed options of providers': [false, { ...agent, providerOptions: named(9_900, () => 0) }],
+  '4,900 malformed options of providers': [false, { ...agent, providerOptions: named(4_900, () => 0) }],
 }
 
 const protocols: Readonly<Record<string, readonly [isSaved: boolean, protocol: Schema]>> = {

@@ -41,13 +41,19 @@ test('an agent with too many values is refused with what to do, and so is a prot
   const agent = { ...base, access: { call: many(20_000) } }
   assert.throws(() => parseAgent(agent), {
     code: 'AGENT_INVALID',
-    message: /more than 15000 values beside its schemas/,
+    message: /more than 12000 values beside its schemas/,
   })
   const look = inspectAgent(agent)
   assert.deepEqual([look.problems.length, look.problems[0]?.code, look.agent], [1, 'AGENT_INVALID', null])
   const order = { start: 'a', final: ['b'], states: named(20_000) }
   const [first] = protocolProblems({ name: 'saved', messages: [{ name: 'ask', from: 'initiator' }], order })
-  assert.match(first?.message ?? '', /more than 15000 values beside the schemas of its messages/)
+  assert.match(first?.message ?? '', /more than 12000 values beside the schemas of its messages/)
+})
+
+test('an agent with too many values in one list is refused, and a schema of it may have as many', () => {
+  const problemsOf = (more: object) => inspectAgent({ ...base, ...more }).problems.map(({ message }) => message)
+  assert.match(problemsOf({ providerOptions: named(5_001) })[0] ?? '', /or 5000 in one list/)
+  assert.deepEqual(problemsOf({ outputSchema: { type: 'object', properties: {}, enum: many(6_000) } }), [])
 })
 
 test('of an agent that is too deep nothing else is examined, and nothing throws', () => {
@@ -56,7 +62,7 @@ test('of an agent that is too deep nothing else is examined, and nothing throws'
 })
 
 const malformed: readonly (readonly [what: string, more: object])[] = [
-  ['unknown keys', named(9_000)],
+  ['unknown keys', named(4_000)],
   ['entries of a list', { subAgents: many(200).map(() => ({})) }],
   ['names', { users: many(200).map((_, at) => ({ id: `a${at}`, name: '<' })) }],
 ]

@@ -6,7 +6,10 @@ import type { Pausable } from '../identity/pausable.ts'
  * The most values that a definition may have beside its schemas and samples. One whose every list is full, with 200 sub-agents, actions
  * and queries, has 11,000.
  */
-export const maxDefinitionValues = 15_000
+export const maxDefinitionValues = 12_000
+
+/** The most of them in one list or object of an agent, whose lists have at most 1,000 items each. */
+export const maxValuesInOne = 5_000
 
 /** The keys whose content no schema of ours reads: by the key of the list that has them, or at the top. */
 export type FreeKeys = Readonly<Record<string, true | readonly string[]>>
@@ -27,14 +30,20 @@ interface Spot {
 }
 
 /** Looks at each value once, in pieces. What nests deeper than JSON may is not examined. */
-export function* definitionExcess(input: unknown, free: FreeKeys): Pausable<DefinitionExcess | null> {
+export function* definitionExcess(
+  input: unknown,
+  free: FreeKeys,
+  mostInOne = maxDefinitionValues,
+): Pausable<DefinitionExcess | null> {
   const open: Spot[] = []
   let [looked, values] = [0, 0]
   if (isObject(input)) open.push({ of: input, depth: 1, isFree: false, top: '' })
   for (let spot = open.pop(); spot !== undefined; spot = open.pop()) {
     const { of, depth, isFree } = spot
     if (depth > maxJsonDepth) return 'depth'
-    for (const [key, value] of Object.entries(of)) {
+    const entries = Object.entries(of)
+    if (!isFree && entries.length > mostInOne) return 'values'
+    for (const [key, value] of entries) {
       looked += 1
       if (looked % pieceValues === 0) yield
       const inFree = isFree || isFreeKey(free, spot, key)

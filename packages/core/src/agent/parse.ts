@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { freezing } from '../identity/frozen.ts'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 import { readingOnce } from '../identity/read-once.ts'
-import { definitionExcess, type FreeKeys, maxDefinitionValues } from './definition-size.ts'
+import { definitionExcess, type FreeKeys, maxDefinitionValues, maxValuesInOne } from './definition-size.ts'
 import { isReservedName } from './naming.ts'
 import { nearest } from './nearest.ts'
 import { readingAccess } from './parse-access.ts'
@@ -110,13 +110,13 @@ const freeKeys: FreeKeys = {
 
 /** A value that nests too deep exhausts the stack of code that reads it, so nothing else in it is examined. */
 function* excess(input: unknown): Pausable<WitanError[]> {
-  const found = yield* definitionExcess(input, freeKeys)
+  const found = yield* definitionExcess(input, freeKeys, maxValuesInOne)
   if (found === null) return []
   if (found === 'depth') {
     const detail = `${whoIs(input)} is nested deeper than ${maxJsonDepth}, or contains itself.`
     return [new WitanError('JSON_TOO_DEEP', detail, { hint: 'Flatten the value.' })]
   }
-  const detail = `${whoIs(input)} has more than ${maxDefinitionValues} values beside its schemas and samples.`
+  const detail = `${whoIs(input)} has more than ${maxDefinitionValues} values beside its schemas and samples, or ${maxValuesInOne} in one list.`
   return [
     new WitanError('AGENT_INVALID', detail, { path: '', hint: 'Shorten its lists, or make several agents of it.' }),
   ]
