@@ -24,6 +24,7 @@ describe('a run of many calls', { skip: missing(), timeout: 300_000 }, () => {
     try {
       await page.goto(`${run.url}/conversations/${run.id.replace('/', ':')}`)
       await page.locator('[data-testid=answer][data-state=completed]').waitFor()
+      await page.getByRole('checkbox', { name: 'Model calls' }).uncheck()
       await use(page)
       assert.deepEqual(complaints, [])
     } finally {

@@ -83,7 +83,7 @@ describe('peers in the Studio', { skip: missing(), timeout: 300_000 }, () => {
       assert.ok((await scrolled()) > 0, 'it scrolls')
       await inspect(page, `peers-${width}`)
       await page.getByRole('tab', { name: 'Tree' }).click()
-      await page.getByRole('treeitem').filter({ hasText: 'South' }).waitFor()
+      await page.getByRole('treeitem').filter({ hasText: 'South' }).first().waitFor()
       assert.deepEqual(complaints, [])
       client.close()
       await close()

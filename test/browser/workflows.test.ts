@@ -42,6 +42,7 @@ describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () =>
     inPage('/conversations/chats:paper', async (page) => {
       await page.getByTestId('answer').getByText('Rain.').waitFor()
       assert.equal(await page.getByTestId('spoken').count(), 1)
+      await page.getByRole('checkbox', { name: 'Model calls' }).uncheck()
       const rows = page.getByRole('treeitem')
       const words = (await rows.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ')).join('\n')
       for (const one of [

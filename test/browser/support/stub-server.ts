@@ -104,6 +104,7 @@ const routes: readonly Route[] = [
   ['GET', /^\/usage$/, () => ok({ items: [], nextCursor: null })],
   ['GET', /^\/principal$/, () => ok({ database: 'default', id: 'user:local', roles: ['admin'], address: null })],
   ['GET', /^\/conversations\/([^/]+)\/participants$/, (state, [id = '']) => withConversation(state, id, nobody)],
+  ['GET', /^\/conversations\/([^/]+)\/model-calls$/, (state, [id = '']) => withConversation(state, id, nobody)],
   ['POST', /^\/runs\/([^/]+)\/cancel$/, cancel],
   ['POST', /^\/interruptions\/([^/]+)\/answer$/, answer],
   ['GET', /^\/documents\/(.+)$/, document],

@@ -3,12 +3,14 @@ import type { Interruption } from '@witan/protocol'
 import { useId, useState } from 'react'
 import type { ConversationView } from '@witan/client'
 import type { Diagram } from '@witan/protocol/protocols'
+import { modelOfRow } from '../state/model-calls.ts'
 import type { PanelPart } from '../state/place.ts'
 import { rowOf, runSummary } from '../state/tree.ts'
 import { witan } from '../state/witan.ts'
 import { ArtifactPanel } from './artifact-panel.tsx'
 import { Button } from './button.tsx'
 import { CallDetail } from './call-detail.tsx'
+import { ModelCallDetail } from './model-call-detail.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
 import { RunDiagram } from './run-diagram.tsx'
@@ -18,6 +20,7 @@ import { StateLabel } from './state-mark.tsx'
 import { TabList } from './tab-list.tsx'
 
 interface PanelProps {
+  readonly conversationId: string
   readonly view: ConversationView
   readonly open: readonly Interruption[]
   readonly runId: string | undefined
@@ -36,7 +39,17 @@ interface PanelProps {
 }
 
 /** Shows one run at a time. */
-export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect, ...rest }: PanelProps) {
+export function RunPanel({
+  conversationId,
+  view,
+  open,
+  runId,
+  diagram,
+  onRun,
+  selected,
+  onSelect,
+  ...rest
+}: PanelProps) {
   const [documentOf, setDocumentOf] = useState<string | null>(null)
   const { shows, onShow, onCall, artifact, onArtifact } = rest
   const tabsId = useId()
@@ -49,7 +62,8 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
   }
   const row = rowOf(view, runId, selected)
   const shown = row?.call
-  const partLook = shown === undefined ? 'flex-1' : 'max-h-[45%] shrink-0'
+  const model = modelOfRow(selected)
+  const partLook = shown === undefined && model === null ? 'flex-1' : 'max-h-[45%] shrink-0'
   return (
     <div className="flex h-full min-h-0 flex-col">
       <RunHead key={runId} view={view} runId={runId} onRun={onRun} />
@@ -88,13 +102,19 @@ export function RunPanel({ view, open, runId, diagram, onRun, selected, onSelect
         <div className={`flex min-h-24 flex-col ${shows === 'tree' ? '' : 'hidden'} ${partLook}`}>
           <RunTree
             key={runId}
+            conversationId={conversationId}
             view={view}
             runId={runId}
-            selected={shown?.callId ?? null}
+            selected={model === null ? (shown?.callId ?? null) : selected}
             onSelect={onSelect}
             className="min-h-0 flex-1 overflow-y-auto"
           />
         </div>
+        {shows === 'tree' && model !== null && (
+          <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
+            <ModelCallDetail key={model} conversationId={conversationId} id={model} onClose={() => onSelect(null)} />
+          </div>
+        )}
         {(shows === 'tree' || shows === 'timeline') && row !== null && shown !== undefined && (
           <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
             <CallDetail

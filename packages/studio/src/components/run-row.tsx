@@ -1,10 +1,12 @@
 /** A row in the tree of a run. */
 import type { CallView, ConversationView } from '@witan/client'
 import type { Interruption } from '@witan/protocol'
+import type { ModelCallLine } from '@witan/protocol/schemas'
 import { shownText } from '@witan/protocol/shown'
 import { memo } from 'react'
 import { isAddressedTo, usePrincipal } from '../state/account.ts'
-import { formatElapsed, formatTokens } from '../state/format.ts'
+import { count, formatElapsed, formatTokens } from '../state/format.ts'
+import { modelMs, modelWords, purposes } from '../state/model-calls.ts'
 import { useAgentName } from '../state/queries.ts'
 import { timesOf } from '../state/spans.ts'
 import { stepWords } from '../state/step.ts'
@@ -42,10 +44,13 @@ export const RunRow = memo(function Row({
   onFold,
   onSelect,
 }: RowProps) {
-  const { call, level, state } = row
+  const { call, model, level, state } = row
   const over = state === 'cancelled' && call.endedAt === null
-  const { workedMs, waitedMs } = timesOf(view, call.callId, now)
+  const { workedMs, waitedMs } =
+    model === null ? timesOf(view, call.callId, now) : { workedMs: modelMs(model, now), waitedMs: 0 }
   const step = stepWords(view, call)
+  // Its name is one line of words.
+  const seen = model === null ? {} : ({ 'aria-hidden': true } as const)
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it takes the keys.
     <div
@@ -54,11 +59,11 @@ export const RunRow = memo(function Row({
       aria-posinset={row.position}
       aria-setsize={row.siblings}
       aria-selected={selected}
-      {...(call.children.length > 0 ? { 'aria-expanded': row.expanded } : {})}
-      data-call={call.callId}
+      {...(row.below > 0 ? { 'aria-expanded': row.expanded } : {})}
+      data-call={row.id}
       data-state={state}
       tabIndex={inTabOrder ? 0 : -1}
-      onClick={() => onSelect(call.callId)}
+      onClick={() => onSelect(row.id)}
       style={{ top, height: rowHeight }}
       className={`absolute inset-x-0 flex cursor-default overflow-hidden border-l-2 pr-4 pl-2 contain-strict -outline-offset-2 ${selected ? 'border-accent bg-accent-soft' : found ? 'border-line-strong bg-sunken' : 'border-transparent hover:bg-sunken'}`}
     >
@@ -66,25 +71,26 @@ export const RunRow = memo(function Row({
         // biome-ignore lint/suspicious/noArrayIndexKey: the guides have no other identity.
         <span key={depth} aria-hidden="true" className="ml-[13px] w-[9px] shrink-0 border-l border-line" />
       ))}
-      <Fold shown={call.children.length > 0} expanded={row.expanded} onFold={(shut) => onFold(call.callId, shut)} />
-      <span className="mt-[7px] mr-2">
+      <Fold shown={row.below > 0} expanded={row.expanded} onFold={(shut) => onFold(row.id, shut)} />
+      {model !== null && <span className="sr-only">{modelWords(model, now)}</span>}
+      <span className="mt-[7px] mr-2" {...seen}>
         <StateMark state={state} />
       </span>
-      <span className="min-w-0 flex-1 py-1">
+      <span className="min-w-0 flex-1 py-1" {...seen}>
         <span className="flex items-baseline gap-3">
           <span className="flex min-w-0 flex-1 items-baseline gap-2">
-            <CallName call={call} />
-            {step !== null && <Pill>{step}</Pill>}
-            {call.returned && <Pill>gave control back</Pill>}
-            {call.background && <Pill>background</Pill>}
+            {model === null ? <CallName call={call} /> : <ModelName model={model} />}
+            {model === null && step !== null && <Pill>{step}</Pill>}
+            {model === null && call.returned && <Pill>gave control back</Pill>}
+            {model === null && call.background && <Pill>background</Pill>}
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
-            {call.kind === 'agent' && <>{formatTokens(row.tokens)} tok · </>}
-            {over ? '–' : formatElapsed(workedMs)}
+            {(model !== null || call.kind === 'agent') && <>{formatTokens(row.tokens)} tok · </>}
+            {over && model === null ? '–' : formatElapsed(workedMs)}
           </span>
         </span>
         <span className="flex items-baseline gap-3 text-xs">
-          <SecondLine row={row} view={view} />
+          {model === null ? <SecondLine row={row} view={view} /> : <ModelLine model={model} />}
           {waitedMs >= 1000 && (
             <span className="ml-auto shrink-0 text-muted tabular-nums" title="Time that it waited for people">
               + {formatElapsed(waitedMs)} waiting
@@ -95,6 +101,25 @@ export const RunRow = memo(function Row({
     </div>
   )
 })
+
+function ModelName({ model: { number, purpose } }: { readonly model: ModelCallLine }) {
+  return (
+    <span className="truncate text-xs leading-5">
+      Model call {number}
+      {purpose !== 'answer' && <span className="text-muted"> for {purposes[purpose]}</span>}
+    </span>
+  )
+}
+
+function ModelLine({ model: { model, error, tools } }: { readonly model: ModelCallLine }) {
+  if (error !== null) return <span className="min-w-0 truncate text-fail">{shownText(error.detail || error.code)}</span>
+  return (
+    <span className="min-w-0 truncate text-muted">
+      {shownText(model)}
+      {tools.length > 0 && `, ${count(tools.length, 'tool')}`}
+    </span>
+  )
+}
 
 function CallName({ call }: { readonly call: CallView }) {
   if (call.kind === 'tool') return <span className="truncate font-mono text-xs leading-5">{call.name}</span>

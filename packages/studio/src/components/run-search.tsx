@@ -11,7 +11,7 @@ interface SearchProps {
   readonly onFind: (callId: string) => void
 }
 
-const nothing: ReadonlySet<string> = new Set()
+const nothing = { collapsed: new Set<string>() }
 
 /** Enter goes to the next call, Shift and Enter to the one before. */
 export function RunSearch({ view, runId, onFind }: SearchProps) {

@@ -1,15 +1,19 @@
 /** The tree of a run: every agent and tool with its state, task, tokens and time. Arrow keys move in it. */
 import type { ConversationView } from '@witan/client'
+import { modelsByCall } from '../state/model-calls.ts'
 import { type KeyboardEvent, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { type TreeRow, treeRows } from '../state/tree.ts'
+import { useModelCalls } from '../state/use-model-calls.ts'
 import { useNow } from '../state/use-now.ts'
 import { useRowWindow } from '../state/use-row-window.ts'
 import { RunRow, rowHeight } from './run-row.tsx'
 import { RunSearch } from './run-search.tsx'
 
 interface TreeProps {
+  readonly conversationId: string
   readonly view: ConversationView
   readonly runId: string
+  /** The id of a row. */
   readonly selected: string | null
   readonly onSelect: (callId: string) => void
   /** Of the box that scrolls. */
@@ -24,14 +28,14 @@ const searchFrom = 40
  * Down, Home and End move, Left and Right fold, Enter opens the details. While the run works its end stays in sight, unless somebody
  * has scrolled up or works in the tree.
  */
-export function RunTree({ view, runId, selected, onSelect, className }: TreeProps) {
+export function RunTree({ conversationId, view, runId, selected, onSelect, className }: TreeProps) {
   const { collapsed, fold, unfoldAll } = useFolds()
   const { tree, focused, setFocused, moveTo } = useFocused()
-  const rows = useMemo(() => treeRows(view, runId, collapsed), [view, runId, collapsed])
+  const { rows, unfolded, models } = useRows({ conversationId, view, runId }, collapsed)
   const active = useMemo(() => new Set(rows.map(({ state }) => state)), [rows])
   const atWork = active.has('running')
   const now = useNow(atWork || active.has('waiting'), atWork ? 200 : 1000)
-  const indexOf = useMemo(() => new Map(rows.map((row, index) => [row.call.callId, index])), [rows])
+  const indexOf = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows])
   const current = indexOf.get(focused ?? '') ?? indexOf.get(selected ?? '') ?? 0
   const { box, first, last, reveal } = useRowWindow({
     count: rows.length,
@@ -50,8 +54,8 @@ export function RunTree({ view, runId, selected, onSelect, className }: TreeProp
     const move = row === undefined ? null : moveFor(event.key, rows, row)
     if (row === undefined || move === null) return
     event.preventDefault()
-    if ('fold' in move) return fold(row.call.callId, move.fold)
-    if ('open' in move) return onSelect(row.call.callId)
+    if ('fold' in move) return fold(row.id, move.fold)
+    if ('open' in move) return onSelect(row.id)
     moveTo(move.to)
     reveal(indexOf.get(move.to) ?? 0)
   }
@@ -70,10 +74,11 @@ export function RunTree({ view, runId, selected, onSelect, className }: TreeProp
           onFind={(callId) => {
             unfoldAll()
             setFocused(callId)
-            reveal(treeRows(view, runId, none).findIndex(({ call }) => call.callId === callId))
+            reveal(unfolded().findIndex(({ id }) => id === callId))
           }}
         />
       )}
+      {models}
       <div ref={box} className={className}>
         <div
           ref={tree}
@@ -86,14 +91,14 @@ export function RunTree({ view, runId, selected, onSelect, className }: TreeProp
         >
           {shownRows(rows, { first, last, current }).map(([row, index]) => (
             <RunRow
-              key={row.call.callId}
+              key={row.id}
               row={row}
               top={index * rowHeight}
               view={view}
               now={isOver(row) ? 0 : now}
               inTabOrder={index === current}
-              found={row.call.callId === focused}
-              selected={row.call.callId === selected}
+              found={row.id === focused}
+              selected={row.id === selected}
               onFold={fold}
               onSelect={select}
             />
@@ -107,7 +112,26 @@ export function RunTree({ view, runId, selected, onSelect, className }: TreeProp
   )
 }
 
-const none: ReadonlySet<string> = new Set()
+const noFolds: ReadonlySet<string> = new Set()
+
+/** The rows of the run, with its model calls unless somebody hides them; and the box that hides them. */
+function useRows(
+  { conversationId, view, runId }: Pick<TreeProps, 'conversationId' | 'view' | 'runId'>,
+  collapsed: ReadonlySet<string>,
+) {
+  const [isShown, setIsShown] = useState(true)
+  const known = useModelCalls(conversationId, { view, runId }, isShown)
+  const more = useMemo(() => (isShown && known !== null ? { models: modelsByCall(known) } : {}), [known, isShown])
+  const rows = useMemo(() => treeRows(view, runId, { collapsed, ...more }), [view, runId, collapsed, more])
+  const models =
+    known === null || known.length === 0 ? null : (
+      <label className="flex shrink-0 items-center gap-2 px-4 py-1 text-xs text-muted">
+        <input type="checkbox" checked={isShown} onChange={(event) => setIsShown(event.target.checked)} />
+        Model calls
+      </label>
+    )
+  return { rows, unfolded: () => treeRows(view, runId, { collapsed: noFolds, ...more }), models }
+}
 
 /** The row that keys or a search went to last. `moveTo` also gives it the focus, once it is in the page. */
 function useFocused() {
@@ -128,7 +152,7 @@ function useFocused() {
 
 /** The calls whose children are not shown. */
 function useFolds() {
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(none)
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(noFolds)
   const fold = useCallback((callId: string, shut: boolean) => {
     setCollapsed((before) => {
       const next = new Set(before)
@@ -137,7 +161,7 @@ function useFolds() {
       return next
     })
   }, [])
-  return { collapsed, fold, unfoldAll: () => setCollapsed(none) }
+  return { collapsed, fold, unfoldAll: () => setCollapsed(noFolds) }
 }
 
 /** The rows near the view, and the one in the tab order wherever it is: the focus is never lost. */
@@ -149,16 +173,16 @@ function shownRows(rows: readonly TreeRow[], at: { first: number; last: number; 
 }
 
 /** Its times change no more. */
-function isOver({ call, state }: TreeRow): boolean {
-  return call.endedAt !== null && state !== 'running' && state !== 'waiting'
+function isOver({ call, model, state }: TreeRow): boolean {
+  return (model ?? call).endedAt !== null && state !== 'running' && state !== 'waiting'
 }
 
 type Move = { readonly to: string } | { readonly fold: boolean } | { readonly open: true }
 
 function moveFor(key: string, rows: readonly TreeRow[], current: TreeRow): Move | null {
   const index = rows.indexOf(current)
-  const folds = current.call.children.length > 0
-  const to = (row: TreeRow | undefined): Move | null => (row === undefined ? null : { to: row.call.callId })
+  const folds = current.below > 0
+  const to = (row: TreeRow | undefined): Move | null => (row === undefined ? null : { to: row.id })
   if (key === 'ArrowDown') return to(rows[index + 1])
   if (key === 'ArrowUp') return to(rows[index - 1])
   if (key === 'Home') return to(rows[0])

@@ -143,6 +143,7 @@ function Following({ id, agent, lastSeq, interruptions, place, onPlace }: Follow
       >
         <h1 className="sr-only md:hidden">Run</h1>
         <RunPanel
+          conversationId={id}
           view={view}
           open={open}
           runId={runId}

@@ -30,7 +30,7 @@ interface Timeline {
   readonly wholeMs: number
 }
 
-const unfolded: ReadonlySet<string> = new Set()
+const unfolded = { collapsed: new Set<string>() }
 
 /** The calls of a run in the order of its tree. `nowMs` is the time of the page, to which what goes on is drawn. */
 export function timelineOf(view: ConversationView, runId: string, nowMs: number): Timeline {

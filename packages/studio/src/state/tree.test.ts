@@ -92,7 +92,7 @@ function fold(...given: readonly (Given & { readonly callId: Call })[]) {
 
 test('a run grows a tree of agents and tools, and ends done', () => {
   const view = fold(asked, rootStarts, childStarts, toolStarts, toolEnds, childEnds, rootEnds)
-  const rows = treeRows(view, 'c_1', new Set())
+  const rows = treeRows(view, 'c_1', { collapsed: new Set() })
   assert.deepEqual(
     rows.map((row) => [row.call.name, row.level, row.state]),
     [
@@ -111,7 +111,7 @@ test('a run grows a tree of agents and tools, and ends done', () => {
 
 test('an open action makes every call above it wait for it by name; its answer sets them going', () => {
   const waiting = fold(rootStarts, childStarts, toolStarts, actionOpens)
-  const rows = treeRows(waiting, 'c_1', new Set())
+  const rows = treeRows(waiting, 'c_1', { collapsed: new Set() })
   assert.deepEqual(
     rows.map((row) => [row.state, row.waitsFor]),
     [
@@ -129,7 +129,7 @@ test('an open action makes every call above it wait for it by name; its answer s
 test('a call stays running while one of its children is at work', () => {
   const otherStarts = { ...childStarts, callId: 'c_4' } as const
   const view = fold(rootStarts, childStarts, otherStarts, toolStarts, actionOpens)
-  const root = treeRows(view, 'c_1', new Set())[0]
+  const root = treeRows(view, 'c_1', { collapsed: new Set() })[0]
   assert.equal(root?.state, 'running')
   assert.deepEqual(root?.waitsFor, ['child', 'other'])
 })
@@ -163,7 +163,7 @@ test('the chat has each message before the run it belongs to, and only what was 
 
 test('a folded node hides what is below it', () => {
   const view = fold(rootStarts, childStarts, toolStarts)
-  assert.equal(treeRows(view, 'c_1', new Set(['c_2'])).length, 2)
+  assert.equal(treeRows(view, 'c_1', { collapsed: new Set(['c_2']) }).length, 2)
 })
 
 test('a task lives on when its run was stopped, keeps what it was told, and stops by itself', () => {

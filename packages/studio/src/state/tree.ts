@@ -1,9 +1,17 @@
-/** The rows of a run's tree as they are drawn: depth, shown state, what each waits for, sums over children. */
+/** The rows of a run's tree as they are drawn: depth, shown state, what each waits for, sums over children, and model calls between them. */
 import type { CallState, CallView, ConversationView, Tokens } from '@witan/client'
+import type { ModelCallLine } from '@witan/protocol/schemas'
+import { modelRowId } from './model-calls.ts'
 
 /** One drawn row. `state` is what a reader should see: an agent whose children all wait is itself waiting. */
 export interface TreeRow {
+  /** The call's id; of a model call an id of its own. */
+  readonly id: string
+  /** The call; of a model call the one of its agent. */
   readonly call: CallView
+  readonly model: ModelCallLine | null
+  /** How many rows stand below it when it is not folded. */
+  readonly below: number
   readonly level: number
   readonly position: number
   readonly siblings: number
@@ -22,8 +30,15 @@ interface Summary {
   readonly tokens: Tokens
 }
 
+/** What a tree shows beside the calls. */
+interface Shown {
+  readonly collapsed: ReadonlySet<string>
+  /** By the id of the agent's call, in their order. */
+  readonly models?: ReadonlyMap<string, readonly ModelCallLine[]>
+}
+
 /** All rows of the tree below a root call, folded-in ones left out. */
-export function treeRows(view: ConversationView, rootCallId: string, collapsed: ReadonlySet<string>): TreeRow[] {
+export function treeRows(view: ConversationView, rootCallId: string, { collapsed, models }: Shown): TreeRow[] {
   const summaries = new Map<string, Summary>()
   summarise(view, rootCallId, summaries)
   const rows: TreeRow[] = []
@@ -32,11 +47,15 @@ export function treeRows(view: ConversationView, rootCallId: string, collapsed: 
     const summary = summaries.get(callId)
     if (call === undefined || summary === undefined) return
     const expanded = !collapsed.has(callId)
-    rows.push({ call, ...at, ...summary, expanded })
+    const children = inOrder(view, call, models?.get(callId) ?? [])
+    const siblings = children.length
+    rows.push({ id: callId, call, model: null, below: siblings, ...at, ...summary, expanded })
     if (!expanded) return
-    const siblings = call.children.length
-    for (const [index, child] of call.children.entries())
-      visit(child, { level: at.level + 1, position: index + 1, siblings })
+    for (const [index, child] of children.entries()) {
+      const place = { level: at.level + 1, position: index + 1, siblings }
+      if (typeof child === 'string') visit(child, place)
+      else rows.push({ ...modelSummary(child), id: modelRowId(child), call, model: child, below: 0, ...place })
+    }
   }
   visit(rootCallId, { level: 1, position: 1, siblings: 1 })
   return rows
@@ -46,7 +65,30 @@ export function treeRows(view: ConversationView, rootCallId: string, collapsed: 
 export function rowOf(view: ConversationView, rootCallId: string, callId: string | null): TreeRow | null {
   const call = view.calls.get(callId ?? '')
   if (call === undefined || (call.rootCallId !== rootCallId && call.callId !== rootCallId)) return null
-  return { call, level: 1, position: 1, siblings: 1, expanded: true, ...callSummary(view, call.callId) }
+  const at = { id: call.callId, model: null, below: call.children.length, level: 1, position: 1, siblings: 1 }
+  return { call, ...at, expanded: true, ...callSummary(view, call.callId) }
+}
+
+/** The children of a call and its model calls, by when they began; a model call stands before what it began. */
+function inOrder(view: ConversationView, { children }: CallView, models: readonly ModelCallLine[]) {
+  if (models.length === 0) return children
+  const all: (string | ModelCallLine)[] = []
+  let next = 0
+  for (const child of children) {
+    const at = Date.parse(view.calls.get(child)?.startedAt ?? '')
+    for (let model = models[next]; model !== undefined; model = models[next]) {
+      if (model.startedAt === null || Date.parse(model.startedAt) > at) break
+      all.push(model)
+      next += 1
+    }
+    all.push(child)
+  }
+  return [...all, ...models.slice(next)]
+}
+
+function modelSummary({ status, usage }: ModelCallLine): Summary & Pick<TreeRow, 'expanded'> {
+  const tokens = { input: usage?.inputTokens ?? 0, output: usage?.outputTokens ?? 0, complete: usage !== null }
+  return { state: status, waitsFor: [], handedTo: null, tokens, expanded: true }
 }
 
 /** The state of a run, derived from its calls. */
