@@ -23,7 +23,7 @@ export interface RunCost {
 
 const schema = 'cost'
 
-/** Runs so many runs one after the other, after some that warm up. */
+/** Makes this number of runs, one after the other. Some runs before them warm the process up. */
 export async function runCost(runs: number): Promise<RunCost> {
   const server = await startServer()
   const admin = new pg.Client({ connectionString: server.url })

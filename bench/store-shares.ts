@@ -13,7 +13,7 @@ const schema = 'shares'
 const entriesEach = 10
 
 /**
- * Makes so many conversations of ten entries and a run, as appends write them: the run is stored live, and updated when it ends.
+ * Makes this number of conversations, each with ten entries and a run. As in a real run, the run's row is inserted when it begins and updated when it ends.
  * `atOnce` of them are live at the same time, and what they leave is vacuumed.
  */
 export async function storeShares(conversations: number, atOnce = 1_000): Promise<Shares> {

@@ -65,15 +65,16 @@ function textOf(
   return JSON.stringify(all, (_, value: unknown) => (typeof value === 'string' ? hide(value) : value))
 }
 
-/** How a comparison went. */
+/** How many model calls were compared, and in how many of them a hidden value was masked. */
 export interface Compared {
   readonly calls: number
   readonly masked: number
 }
 
 /**
- * The computed requests are those that the models got, one for one. Of a call that was cut off nobody knows whether its model had been asked.
- * `hide` takes out what is hidden. `isAnswer`: those for summaries and progress are not computed. `mayBeLost`: a process died with what it had asked.
+ * The computed requests are those that the models got, one for one. If a call was cut off, nobody knows whether
+ * its model had been asked. `hide` masks hidden values. `isAnswer` is false for requests of summaries and progress, which are not computed. Set
+ * `mayBeLost` if a process died: it may have asked a model without storing anything of it.
  */
 export function assertAsked(
   calls: readonly ModelCall[],

@@ -16,11 +16,7 @@ export type {
   ExchangeEnds,
   ExchangeMessage,
   ExchangeStanding,
-  KeptParts,
-  LoggedToolCall,
   MessageBody,
-  ModelEndBody,
-  ModelErrorBody,
   ParticipantBody,
   RequiredBody,
   ResolvedBody,
@@ -32,6 +28,7 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
+export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'

@@ -2,15 +2,8 @@
 import { verdictOf } from './condition.ts'
 import { artifactOf, type ShownPlace } from './artifact.ts'
 import { callerOf, type OutsideCaller } from './caller.ts'
-import type {
-  AgentStartBody,
-  EntryContent,
-  ExchangeEnds,
-  MessageBody,
-  ModelEndBody,
-  ResolvedBody,
-  ToolStartBody,
-} from './entry.ts'
+import type { AgentStartBody, EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
+import type { ModelEndBody } from './entry-model.ts'
 import type { EntryKind, EntryType } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
 

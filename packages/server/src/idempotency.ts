@@ -82,7 +82,7 @@ export async function actOnce(
     return reply
   } catch (error) {
     if (wasRefused(error)) {
-      // What was noted is there, whatever refused this repeat.
+      // The first request made the run or the conversation that its note names: it stays, even if this repeat was refused.
       if (begun.state !== 'fresh') throw error
       if (!mayStillHappen(error)) await replies.abandon(scope, reservation)
       throw error

@@ -18,7 +18,7 @@ interface Definitions {
 /** Prepares databases. */
 export interface Preparing {
   prepare(database: string): Promise<void>
-  /** It was prepared in another way. */
+  /** Notes that other code has prepared the database, so that `prepare` does nothing. */
   isPrepared(database: string): void
   /** What is stored may have gone back: each database is prepared again when it is next used. */
   again(): void
