@@ -50,6 +50,9 @@ function listed(tools: readonly ModelTool[]): string {
   return JSON.stringify(tools.map(({ name, description, parameters }) => [name, description, parameters]))
 }
 
+/** A model that asks an agent may choose its temperature: no more settings of an agent are kept than this. */
+const mostSettings = 16
+
 /** What is not in the key is the agent's own, and so always the same for it. */
 function digestOfSettings(made: Map<string, string>, request: ModelRequest): string {
   const { toolChoice, temperature, reasoningEffort, maxOutputTokens = null, output } = request
@@ -57,6 +60,7 @@ function digestOfSettings(made: Map<string, string>, request: ModelRequest): str
   const before = made.get(key)
   if (before !== undefined) return before
   const digest = digestOf(JSON.stringify([toolChoice, temperature, reasoningEffort, maxOutputTokens, output]))
+  if (made.size >= mostSettings) made.clear()
   made.set(key, digest)
   return digest
 }
