@@ -17,11 +17,12 @@ export interface RunCost {
   readonly texts: number
   /** Bytes of the write-ahead log by table, its indexes included; `all` and `rest` too. Pages are never written whole. */
   readonly log: Readonly<Record<string, number>>
-  /** Updates of rows by table, and how many of them touched no index. */
+  /** Updates of rows by table, and how many of them touched no index; of the runs that warm up too. */
   readonly updates: Readonly<Record<string, { readonly all: number; readonly hot: number }>>
 }
 
 const schema = 'cost'
+const warmUp = 50
 
 /** Makes this number of runs, one after the other. Some runs before them warm the process up. */
 export async function runCost(runs: number): Promise<RunCost> {
@@ -34,10 +35,9 @@ export async function runCost(runs: number): Promise<RunCost> {
     await admin.query('alter system set autovacuum = off')
     await admin.query('select pg_reload_conf()')
     await admin.query('create extension pg_walinspect')
-    await repeat(subject, 50)
+    await repeat(subject, warmUp)
     const before = {
       ...counts,
-      updates: await updatesOf(admin),
       at: await position(admin),
       texts: await textsOf(admin),
     }
@@ -45,15 +45,16 @@ export async function runCost(runs: number): Promise<RunCost> {
     const { statements, commits, roundTrips } = counts
     const each = (after: number, from: number) => (after - from) / runs
     const log = await logOf(admin, [before.at, await position(admin)])
+    const bytes = each(await textsOf(admin), before.texts)
+    await subject.close()
     const updates = Object.entries(await updatesOf(admin)).map(([table, { all, hot }]) => {
-      const known = before.updates[table] ?? { all: 0, hot: 0 }
-      return [table, { all: each(all, known.all), hot: each(hot, known.hot) }] as const
+      return [table, { all: all / (runs + warmUp), hot: hot / (runs + warmUp) }] as const
     })
     return {
       statements: each(statements, before.statements),
       commits: each(commits, before.commits),
       roundTrips: each(roundTrips, before.roundTrips),
-      texts: each(await textsOf(admin), before.texts),
+      texts: bytes,
       log: Object.fromEntries(Object.entries(log).map(([table, size]) => [table, size / runs])),
       updates: Object.fromEntries(updates.filter(([, { all }]) => all > 0)),
     }
@@ -93,7 +94,10 @@ group by 1 order by 2 desc`
   return { all: rows.reduce((sum, { bytes }) => sum + bytes, 0), ...sizes }
 }
 
+/** A server process has said what it did once it has ended. */
 async function updatesOf(admin: pg.Client): Promise<RunCost['updates']> {
+  const others = 'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+  while (((await admin.query(others)).rowCount ?? 0) > 0) await new Promise((resolve) => setTimeout(resolve, 50))
   const sql = `select relname, n_tup_upd::float8 as all, n_tup_hot_upd::float8 as hot from pg_stat_user_tables where schemaname = $1`
   const { rows } = await admin.query<{ relname: string; all: number; hot: number }>(sql, [schema])
   return Object.fromEntries(rows.map(({ relname, all, hot }) => [relname, { all, hot }]))

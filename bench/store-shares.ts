@@ -29,8 +29,8 @@ export async function storeShares(conversations: number, atOnce = 1_000): Promis
     await admin.query(`set search_path = ${schema}`)
     for (let from = 1; from < conversations; from += atOnce) {
       const range = [from, Math.min(conversations - 1, from + atOnce - 1)]
-      for (const sql of [copies.conversations, copies.entries, copies.live, copies.ended]) await admin.query(sql, range)
-      await admin.query('vacuum jobs')
+      for (const sql of Object.values(copies)) await admin.query(sql, range)
+      await admin.query('vacuum jobs, live_jobs')
     }
     const { rows } = await admin.query<{ table: string; bytes: number }>(
       `select relname as table, pg_total_relation_size(oid)::float8 as bytes from pg_class
@@ -65,7 +65,16 @@ insert into jobs (database, id, conversation, kind, status, owner, epoch, lease_
 select j.database, ${copyOf('j.id')}, ${copyOf('j.conversation')}, j.kind, 'running', 'w_1234567890', 1, j.lease_until, false, 1,
   j.created_at, j.started_at, j.first_seq, j.about, 'null', j.changed_at, j.maker
 from ${first} j, ${numbers}`,
+  due: `
+insert into live_jobs (database, conversation, number, id, kind, maker, created_at, due_at)
+select database, conversation, number, id, kind, maker, created_at, lease_until from jobs
+where ended_at is null and number > 0 * ($1::integer + $2::integer)`,
   ended: `
 update jobs o set status = j.status, owner = null, ended_at = j.ended_at, result = j.result, changed_at = j.changed_at + n
 from ${first} j, ${numbers} where o.database = j.database and o.id = ${copyOf('j.id')}`,
+  gone: 'delete from live_jobs where number > 0 * ($1::integer + $2::integer)',
+  runs: `
+insert into ended_runs (database, maker, changed_at, id)
+select o.database, o.maker, o.changed_at, o.id
+from ${first} j cross join ${numbers} join jobs o on o.database = 'default' and o.id = ${copyOf('j.id')}`,
 }

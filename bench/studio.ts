@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
 import { violationsOf } from '../test/browser/support/axe.ts'
 import { missing, openBrowser, openPage } from '../test/browser/support/browser.ts'
+import { type LargePrompt, marks, startLargePrompt } from '../test/browser/support/large-prompt.ts'
 import { type LargeRun, startLargeRun } from '../test/browser/support/large-run.ts'
 import { aboutHere } from './about.ts'
 import { gridOf, short } from './grid.ts'
@@ -87,6 +88,7 @@ async function otherPages({ url }: LargeRun): Promise<Row[]> {
 const others = [
   ['Conversations', 'New conversation'],
   ['Waiting', 'Waits for you'],
+  ['Knowledge', 'No knowledge bases yet'],
   ['Health', 'Health'],
 ] as const
 
@@ -120,7 +122,7 @@ async function largeRun({ url, id }: LargeRun): Promise<Row[]> {
     await page.getByRole('treeitem').first().focus()
     const end = await timed(async () => {
       await page.keyboard.press('End')
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+      await frame(page)
     })
     const sorted = await frames(page)
     return [
@@ -138,10 +140,56 @@ async function largeRun({ url, id }: LargeRun): Promise<Row[]> {
   })
 }
 
+/** Opened from its row of the tree; scrolled by the keys; and searched as the browser searches a page. */
+async function largePrompt({ url, id }: LargePrompt): Promise<Row[]> {
+  return await inPage(url, async (page) => {
+    await page.goto(`${url}/conversations/${id.replace('/', ':')}`)
+    const row = page.getByRole('treeitem', { name: /^Model call 1/ })
+    const detail = page.getByRole('region', { name: /^Details of Model call/ })
+    await row.waitFor()
+    const opened = await timed(async () => {
+      await row.click()
+      await detail.getByRole('list', { name: 'Messages' }).waitFor()
+      await frame(page)
+    })
+    await detail.getByRole('button', { name: /as before/ }).click()
+    const texts = detail.getByRole('group', { name: 'Text of the user' })
+    await texts.nth(marks.length - 1).waitFor()
+    const scrolled = await timed(async () => {
+      for (let at = 0; at < marks.length; at += 1) {
+        await texts.nth(at).focus()
+        await page.keyboard.press('End')
+        await texts
+          .nth(at)
+          .getByText(marks[at] ?? '')
+          .waitFor()
+      }
+      await frame(page)
+    })
+    await page.evaluate('document.activeElement.blur(); getSelection().removeAllRanges()')
+    const last = JSON.stringify(marks.at(-1))
+    const searched = await timed(async () => {
+      if (!(await page.evaluate<boolean>(`window.find(${last}, true)`))) throw new Error(`${last} is not found`)
+    })
+    return [
+      { what: 'a prompt of 2 MB, until it can be read', unit: 'ms', value: opened, most: 1_000 },
+      { what: 'its three messages scrolled to their ends', unit: 'ms', value: scrolled, most: 1_000 },
+      { what: 'it searched for its last words', unit: 'ms', value: searched, most: 1_000 },
+    ]
+  })
+}
+
+/** Two frames: what was asked for is drawn. */
+function frame(page: Page): Promise<unknown> {
+  return page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+}
+
 async function accessibility({ url, id }: LargeRun): Promise<Row> {
   const paths = [
     '/agents',
     '/agents/lead',
+    '/agents/lead/definition',
+    '/agents/lead/revisions',
     '/conversations',
     `/conversations/${id.replace('/', ':')}`,
     '/waiting',
@@ -157,7 +205,7 @@ async function accessibility({ url, id }: LargeRun): Promise<Row> {
           for (const path of paths) {
             await page.goto(`${url}${path}`)
             await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
-            await page.getByText('Loading').waitFor({ state: 'detached' })
+            await page.getByText('Loading').first().waitFor({ state: 'detached' })
             value += (await violationsOf(page)).length
           }
         }
@@ -169,10 +217,18 @@ async function accessibility({ url, id }: LargeRun): Promise<Row> {
 
 async function measured(): Promise<readonly Row[]> {
   const run = await startLargeRun(40, 18)
+  const prompt = await startLargePrompt()
   try {
-    return [...(await firstPage(run)), ...(await otherPages(run)), ...(await largeRun(run)), await accessibility(run)]
+    return [
+      ...(await firstPage(run)),
+      ...(await otherPages(run)),
+      ...(await largeRun(run)),
+      ...(await largePrompt(prompt)),
+      await accessibility(run),
+    ]
   } finally {
     await run.close()
+    await prompt.close()
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Runs per second: `node --conditions=witan-source bench/throughput.ts [--ms 2000] [--json FILE]`. With 1, 2 and 4 processes on one
- * PostgreSQL server, and beside them one process on SQLite and in memory; one turn and three levels, over a model of 0 and of 20 ms.
+ * Runs per second: `node --conditions=witan-source bench/throughput.ts [--ms 2000] [--at-once 64] [--store NAME] [--json FILE]`. With 1, 2
+ * and 4 processes on one PostgreSQL server, and beside them one process on SQLite and in memory; one turn and three levels, over a model of
+ * 0 and of 20 ms.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,10 +15,17 @@ import { scenarios } from './scenario.ts'
 import type { Subject } from './subject.ts'
 import { witanOn } from './witan.ts'
 
-const { values } = parseArgs({ options: { ms: { type: 'string', default: '2000' }, json: { type: 'string' } } })
+const { values } = parseArgs({
+  options: {
+    ms: { type: 'string', default: '2000' },
+    'at-once': { type: 'string', default: '64' },
+    store: { type: 'string' },
+    json: { type: 'string' },
+  },
+})
 
 /** Runs that each process keeps under way at once. */
-const atOnce = 64
+const atOnce = Number(values['at-once'])
 const ids = ['S1', 'S4']
 const latencies = [0, 20]
 const warmMs = 500
@@ -30,6 +38,8 @@ interface Order {
 }
 interface Done {
   readonly runs: number
+  /** How long 99 of 100 runs took at most. */
+  readonly p99Ms: number
   readonly cpuMs: number
   readonly seconds: number
 }
@@ -50,15 +60,17 @@ async function beRunner(sites: Readonly<Record<string, Site>>): Promise<void> {
     const subject = subjects.get(id)
     if (scenario === undefined || subject === undefined) throw new Error(`there is no ${id} here`)
     const [begun, cpu] = [performance.now(), cpuNow()]
-    let runs = 0
+    const took: number[] = []
     const lane = async () => {
       while (performance.now() - begun < ms) {
+        const from = performance.now()
         await runOnce(scenario, subject)
-        runs += 1
+        took.push(performance.now() - from)
       }
     }
     await Promise.all(Array.from({ length: atOnce }, lane))
-    return { runs, cpuMs: (cpuNow() - cpu) / 1000, seconds: (performance.now() - begun) / 1000 }
+    const p99Ms = took.sort((one, other) => one - other)[Math.floor(took.length * 0.99)] ?? 0
+    return { runs: took.length, p99Ms, cpuMs: (cpuNow() - cpu) / 1000, seconds: (performance.now() - begun) / 1000 }
   }
   process.on('message', (order: Order | 'end') => {
     if (order !== 'end') void obey(order).then((done) => process.send?.(done))
@@ -69,7 +81,9 @@ async function beRunner(sites: Readonly<Record<string, Site>>): Promise<void> {
 
 /** A process that runs what it is told. */
 async function openRunner(sites: Readonly<Record<string, Site>>) {
-  const child = fork(import.meta.filename, { env: { ...process.env, [sitesOfRunner]: JSON.stringify(sites) } })
+  const child = fork(import.meta.filename, process.argv.slice(2), {
+    env: { ...process.env, [sitesOfRunner]: JSON.stringify(sites) },
+  })
   await once(child, 'message')
   return {
     async run(order: Order): Promise<Done> {
@@ -90,6 +104,7 @@ interface Line {
   readonly id: string
   readonly latencyMs: number
   readonly perSecond: number
+  readonly p99Ms: number
   readonly cpuUs: number
   readonly serverUs: number | null
 }
@@ -111,7 +126,8 @@ async function measure(store: GroundName, processes: number, ground: ReturnType<
       const perSecond = done.reduce((sum, one) => sum + one.runs / one.seconds, 0)
       const isServed = store === 'postgres' && before !== null && after !== null
       const serverUs = isServed ? ((after - before) * 1000) / runs : null
-      lines.push({ store, processes, id, latencyMs, perSecond, cpuUs: (cpuMs * 1000) / runs, serverUs })
+      const p99Ms = Math.max(...done.map((one) => one.p99Ms))
+      lines.push({ store, processes, id, latencyMs, perSecond, p99Ms, cpuUs: (cpuMs * 1000) / runs, serverUs })
     }
   }
   await Promise.all(runners.map((runner) => runner.close()))
@@ -122,7 +138,7 @@ async function main(): Promise<void> {
   const about = aboutHere()
   const ground = openGround()
   const results: Line[] = []
-  const cases = [
+  const all = [
     ['memory', 1],
     ['normal', 1],
     ['full', 1],
@@ -130,13 +146,14 @@ async function main(): Promise<void> {
     ['postgres', 2],
     ['postgres', 4],
   ] as const
+  const cases = all.filter(([store]) => values.store === undefined || store === values.store)
   for (const [store, processes] of cases) {
     process.stderr.write(`${store}, ${processes}\n`)
     results.push(...(await measure(store, processes, ground)))
   }
   await ground.close()
   console.log(
-    `${about.text}; ${atOnce} runs under way per process; runs per second, and CPU µs per run (of the server)\n`,
+    `${about.text}; ${atOnce} runs under way per process; runs per second, CPU µs per run (of the server), and the ms of the 99th of 100\n`,
   )
   const columns = ids.flatMap((id) => latencies.map((latencyMs) => ({ id, latencyMs })))
   const head = [
@@ -149,7 +166,7 @@ async function main(): Promise<void> {
       const isHere = (one: Line) => one.store === store && one.processes === processes
       const line = results.find((one) => isHere(one) && one.id === id && one.latencyMs === latencyMs)
       const server = line?.serverUs === null ? '' : ` + ${short(line?.serverUs)}`
-      return `${short(line?.perSecond)} (${short(line?.cpuUs)}${server})`
+      return `${short(line?.perSecond)} (${short(line?.cpuUs)}${server}) ${short(line?.p99Ms)}`
     }),
   ])
   console.log(gridOf(head, rows))

@@ -76,6 +76,20 @@ function checkSize(what: keyof typeof limits, folder: string): boolean {
   return size < limits[what]
 }
 
+/** What a page that was added is found as: its reader is a process of its own, and its index a thread, and both lie in the packages. */
+function readsPage(folder: string): string {
+  writeFileSync(
+    join(folder, 'witan.config.json'),
+    '{ "store": { "url": "file:./w.db" }, "knowledge": [{ "id": "house" }] }',
+  )
+  writeFileSync(join(folder, 'roof.html'), '<p>The roof is red.</p>')
+  const witan = (...words: readonly string[]) => run(folder, 'npx', ['--no-install', 'witan', 'knowledge', ...words])
+  witan('add', 'house', 'roof.html')
+  const found = witan('search', 'house', 'roof')
+  if (!found.includes('The roof is red.')) throw new Error(`The page was not found: ${found}`)
+  return 'added a page and found it'
+}
+
 function main(): boolean {
   const temporary = mkdtempSync(join(tmpdir(), 'witan-pack-'))
   try {
@@ -96,6 +110,7 @@ function main(): boolean {
       console.log(`imported ${name}: ${count.trim()} values`)
     }
     console.log(`witan --version: ${run(everything, 'npx', ['--no-install', 'witan', '--version']).trim()}`)
+    console.log(`witan knowledge: ${readsPage(everything)}`)
     return [checkSize('library', library), checkSize('everything', everything)].every(Boolean)
   } finally {
     rmSync(temporary, { recursive: true, force: true })

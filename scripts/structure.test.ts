@@ -17,7 +17,7 @@ const manifests = new Map<string, Manifest>([
 /** What the checks say about a tree of these files, one line each. */
 function check(files: Record<string, string>, folders: readonly string[] = []): string[] {
   const sources = new Map(Object.entries(files).map(([path, text]) => [path, sourceFile(path, text)]))
-  return checkTree({ files: sources, manifests, folders }).map(({ file, what }) => `${file} ${what}`)
+  return checkTree({ files: sources, manifests, builds: new Map(), folders }).map(({ file, what }) => `${file} ${what}`)
 }
 
 const core = (path: string, target: string) =>
@@ -34,6 +34,23 @@ test('a tidy tree has no violation', () => {
     'packages/server/src/index.ts': "import { folder } from '@witan/studio'\nimport { Hono } from 'hono'\n",
   }
   assert.deepEqual(check(files), [])
+})
+
+test('a package is built after those that it depends on', () => {
+  const needs = new Map(manifests)
+  needs.set('packages/server', { name: '@witan/server', dependencies: { '@witan/core': '1', hono: '4' } })
+  const built = (references: readonly string[]) => {
+    const builds = new Map([
+      ['packages/core', []],
+      ['packages/server', references],
+    ])
+    return checkTree({ files: new Map(), manifests: needs, builds, folders: [] }).map(
+      ({ file, what }) => `${file} ${what}`,
+    )
+  }
+  assert.deepEqual(built(['packages/core']), [])
+  const beside = 'packages/server/tsconfig.build.json is built beside @witan/core, which it depends on'
+  assert.deepEqual(built(['packages/protocol']), [beside])
 })
 
 test('a lower floor may not import a higher one', () => {

@@ -1,18 +1,19 @@
-/** Checks the layout: floors, packages, cycles, exports, shape, and where connections begin. Prints one line for each violation and exits 1 if there is any. */
+/** Checks the layout: floors, packages, cycles, exports, shape, where connections begin, and the order of builds. Prints one line for each violation and exits 1 if there is any. */
 import { resolve } from 'node:path'
 import { checkCycles } from './structure/cycles.ts'
 import { checkExports } from './structure/exports.ts'
 import { checkFloors } from './structure/floors.ts'
 import { checkOutgoing } from './structure/outgoing.ts'
 import { checkPackages } from './structure/packages.ts'
+import { checkReferences } from './structure/references.ts'
 import { checkShape } from './structure/shape.ts'
 import type { Tree, Violation } from './structure/source.ts'
 import { readTree } from './structure/source.ts'
 
 /** Every violation of a tree. */
 export function checkTree(tree: Tree): Violation[] {
-  return [checkFloors, checkPackages, checkCycles, checkExports, checkShape, checkOutgoing].flatMap((check) =>
-    check(tree),
+  return [checkFloors, checkPackages, checkCycles, checkExports, checkShape, checkOutgoing, checkReferences].flatMap(
+    (check) => check(tree),
   )
 }
 

@@ -43,6 +43,7 @@ const besides = [
   'packages/core/src/model/adapters/openai-compatible-limits.test.ts',
   'packages/core/src/store/drivers/postgres/{hosts,routed,run-cost}.test.ts',
   'packages/core/src/tool/kinds/sqlite-source-process.test.ts',
+  'packages/readers/src/readers.test.ts',
   'scripts/test-{a2a-kit,local-model}.test.ts',
   'test/acceptance/traces.test.ts',
   'test/scenarios/a-{check-of-many-agents-holds-nobody-up,full-queue-holds-little}.test.ts',
@@ -60,7 +61,7 @@ const quickGroups: readonly Group[] = [
   { files: ['packages/core/src/**/*.test.ts'], except: [ofStores] },
   { files: ['packages/cli/src/**/*.test.ts'] },
   { files: ['test/properties/**/*.test.ts'] },
-  { files: ['packages/{server,client,protocol,studio}/src/**/*.test.ts'] },
+  { files: ['packages/{server,client,protocol,studio,readers}/src/**/*.test.ts'] },
   { files: ['test/{docs,support}/**/*.test.ts', 'scripts/**/*.test.ts'] },
   { files: ['examples/*/*.test.ts'], most: 1 },
   { files: ['test/acceptance/**/*.test.ts'], except: severalProcesses, most: 6 },
@@ -89,8 +90,8 @@ const untracked = ['--expose-internals', '--import', new URL('untracked-promises
 const passedOn = process.argv.slice(2).filter((word) => word.startsWith('--'))
 const name = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? 'quick'
 const groups = suites[name]
-/** So many processes run at once: some wait more than they work. More would make the times wrong that the matrix measures. */
-const width = name === 'quick' ? 4 : 3
+/** So many processes run at once: some wait more than they work. More would make the times wrong that the matrix measures, which has several itself. */
+const width = name === 'quick' ? 4 : 2
 if (groups === undefined) throw new Error(`"${name}" is no suite; there are ${Object.keys(suites).join(', ')}`)
 const reporter = fileURLToPath(new URL('test-files.ts', import.meta.url))
 const program = await acceptanceProgram()
@@ -99,6 +100,8 @@ const folder = mkdtempSync(join(tmpdir(), 'witan-tests-'))
 const failures: string[] = []
 const skipped: string[] = []
 let passed = 0
+/** How long each process took, in seconds, with what it took of the processors, and its files. */
+const took: { readonly seconds: number; readonly cpu: number; readonly files: string }[] = []
 const from = performance.now()
 
 /** The files of each process. */
@@ -111,6 +114,7 @@ const processes = groups.flatMap(({ files, except = [], most }) => {
 /** Runs files in a process. What it prints is shown once it has ended, so that no two are mixed; alone it is shown at once. */
 async function run(files: readonly string[], at: number): Promise<void> {
   const reported = join(folder, String(at))
+  const begun = performance.now()
   const how = [...untracked, '--test', '--test-isolation=none', `--test-timeout=${limitMs}`, '--test-force-exit']
   const reporters = ['spec', 'stdout', reporter, reported]
   const reports = reporters.map((word, at) => `--test-reporter${at % 2 === 0 ? '' : '-destination'}=${word}`)
@@ -137,6 +141,9 @@ async function run(files: readonly string[], at: number): Promise<void> {
   failures.push(...said('fail'))
   skipped.push(...said('skip'))
   passed += Number(said('passed')[0] ?? 0)
+  const rest = files.length === 1 ? '' : ` and ${files.length - 1} more`
+  const [seconds, cpu] = [Math.round((performance.now() - begun) / 1000), Number(said('cpu')[0] ?? 0)]
+  took.push({ seconds, cpu, files: `${files[0]}${rest}` })
   if (code !== 0 && said('fail').length === 0) failures.push(`${files.join(' ')} ended with ${code}`)
   if (passedOn.length === 0) claimTests(files, new Set(said('test')))
 }
@@ -158,6 +165,13 @@ await Promise.all(
   }),
 )
 const seconds = Math.round((performance.now() - from) / 1000)
+const longest = took.sort((one, other) => other.seconds - one.seconds).slice(0, 40)
+if (took.length > 1)
+  console.log(
+    ['longest processes:', ...longest.map(({ seconds, cpu, files }) => `${seconds} s, ${cpu} s of CPU: ${files}`)].join(
+      '\n  ',
+    ),
+  )
 console.log(`${passed} passed, ${failures.length} failed, ${skipped.length} skipped in ${seconds} s`)
 if (skipped.length > 0) console.log(['skipped tests:', ...skipped].join('\n  '))
 if (failures.length > 0) console.log(['failed tests:', ...failures].join('\n  '))

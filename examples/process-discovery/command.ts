@@ -9,9 +9,10 @@ interface Ended {
   readonly err: string
 }
 
-/** Runs a program of the sources with this environment and no other. */
+/** Runs a program of the sources with this environment and no other; what V8 compiled of them is kept where the tests keep it. */
 export function run(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  const kept = { PATH: process.env['PATH'] ?? '', ...env }
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+  const kept = { PATH, NODE_COMPILE_CACHE, ...env }
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -18,6 +18,7 @@ const places: Readonly<Record<string, keyof typeof named>> = {
   'packages/core/src/federation/connections.ts': 'others',
   'packages/core/src/federation/reach.ts': 'others',
   'packages/core/src/model/adapters/openai-compatible.ts': 'operator',
+  'packages/core/src/model/adapters/openai-compatible-embedding.ts': 'operator',
   'packages/core/src/store/drivers/postgres.ts': 'operator',
   'packages/core/src/store/drivers/postgres-inspect.ts': 'operator',
   'packages/core/src/telemetry/mlflow-rest.ts': 'operator',

@@ -6,10 +6,11 @@ import { isTest, packageName, packageOf, resolveImport } from './source.ts'
 const arrows: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   core: ['protocol'],
+  readers: ['core'],
   client: ['protocol'],
   studio: ['client', 'protocol'],
-  server: ['core', 'protocol', 'studio'],
-  cli: ['server', 'core', 'client', 'protocol'],
+  server: ['core', 'protocol', 'readers', 'studio'],
+  cli: ['server', 'core', 'client', 'protocol', 'readers'],
 }
 
 /** Checks arrows, deep imports and undeclared dependencies of every file. Tests are free of the arrows only. */

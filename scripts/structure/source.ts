@@ -34,10 +34,14 @@ export interface Tree {
   readonly files: ReadonlyMap<string, SourceFile>
   /** By folder: `packages/core`; the root itself is the empty string. */
   readonly manifests: ReadonlyMap<string, Manifest>
+  /** By folder: the folders that its build for publishing refers to. */
+  readonly builds: ReadonlyMap<string, readonly string[]>
   /** Every folder under a scanned one, empty ones too. */
   readonly folders: readonly string[]
 }
 
+/** How a package is compiled for publishing. */
+const buildFile = 'tsconfig.build.json'
 const scanned = ['packages', 'examples', 'test', 'scripts', 'bench']
 const ignored = new Set(['node_modules', 'dist', '.witan'])
 const sourceName = /\.(ts|tsx|mts|js|mjs)$/
@@ -50,6 +54,7 @@ export const isTest = (path: string): boolean =>
 export function readTree(root: string): Tree {
   const files = new Map<string, SourceFile>()
   const manifests = new Map<string, Manifest>()
+  const builds = new Map<string, readonly string[]>()
   const folders: string[] = []
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const visit = (folder: string) => {
@@ -59,12 +64,18 @@ export function readTree(root: string): Tree {
         folders.push(path)
         visit(path)
       } else if (entry.name === 'package.json') manifests.set(folder, JSON.parse(read(path)) as Manifest)
+      else if (entry.name === buildFile) builds.set(folder, referencesOf(folder, read(path)))
       else if (entry.isFile() && sourceName.test(entry.name)) files.set(path, sourceFile(path, read(path)))
     }
   }
   for (const folder of scanned) if (existsSync(join(root, folder))) visit(folder)
   if (existsSync(join(root, 'package.json'))) manifests.set('', JSON.parse(read('package.json')) as Manifest)
-  return { files, manifests, folders }
+  return { files, manifests, builds, folders }
+}
+
+function referencesOf(folder: string, text: string): readonly string[] {
+  const { references = [] } = JSON.parse(text) as { readonly references?: readonly { readonly path: string }[] }
+  return references.map(({ path }) => dirname(join(folder, path)))
 }
 
 /** One file as the checks see it; exported so that a test can feed text. */

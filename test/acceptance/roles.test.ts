@@ -1,21 +1,13 @@
 /** Roles as outside clients meet them, each with a key: what each reads, says, answers and controls, and how the rest is refused. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { commandLine } from './support/program.ts'
-import { agent, createStage, segment, type Stage, until } from './support/stage.ts'
+import { type Call, createKeyedStage } from './support/keyed-stage.ts'
+import { agent, segment, type Stage, until } from './support/stage.ts'
 import type { Conversation, Interruption, Page } from './support/wire.ts'
-import type { Answer, CallOptions } from './support/witan.ts'
+import type { Answer } from './support/witan.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const run = promisify(execFile)
 const names = ['admin', 'maker', 'anna', 'desk', 'audit', 'eve'] as const
 type Name = (typeof names)[number]
-
-type Call = <T>(method: string, path: string, options?: CallOptions) => Promise<Answer<T>>
 
 let stage: Stage
 let as: Record<Name, Call>
@@ -29,30 +21,11 @@ const roles: Record<Exclude<Name, 'admin'>, readonly string[]> = {
 }
 
 beforeEach(async () => {
-  stage = await createStage({ store: 'file', hosted: true, prepare: () => ({ auth: { mode: 'keys' } }) })
-  await stage.witan.stop()
-  const env = { ...process.env, WITAN_STORE_URL: `file:${join(stage.witan.folder, 'witan.db')}` }
-  const words = ['keys', 'create', '--db', 'shop', '--role', 'admin']
-  const made = await run(process.execPath, [...commandLine, ...words], { cwd: root, env })
-  await stage.witan.start()
-  const admin = callerOf(made.stdout.trim())
-  const calls: [Name, Call][] = [['admin', admin]]
-  for (const [name, held] of Object.entries(roles)) {
-    const body = { id: `user:${name}`, roles: held }
-    const { body: key } = await admin<{ key: string }>('POST', '/api/v1/keys', { body })
-    calls.push([name as Name, callerOf(key.key)])
-  }
-  as = Object.fromEntries(calls) as Record<Name, Call>
+  const made = await createKeyedStage(roles)
+  stage = made.stage
+  as = made.as
 })
 afterEach(() => stage?.close())
-
-function callerOf(key: string): Call {
-  return (method, path, options = {}) =>
-    stage.witan.call(method, path, {
-      ...options,
-      headers: { accept: 'application/json', authorization: `Bearer ${key}`, ...options.headers },
-    })
-}
 
 const chat = `/api/v1/conversations/${segment('chats/1')}`
 const ask = (user: string, message: string) => ({ name: 'ask_user', args: { user, message } })

@@ -21,7 +21,8 @@ const pages: readonly {
 }[] = [
   { path: '/agents', ready: 'Clerk' },
   { path: '/agents/purchasing', ready: 'System message' },
-  { path: '/agents/purchasing/revisions', ready: 'Revisions of purchasing' },
+  { path: '/agents/purchasing/revisions', ready: 'from code' },
+  { path: '/agents/purchasing/definition?field=subAgents.0.agent', ready: 'It comes from code' },
   { path: '/agents/a-clerk', ready: 'What its model reads' },
   { path: '/agents/nobody', ready: 'There is no such agent' },
   { path: '/conversations', ready: 'First message' },
@@ -70,6 +71,28 @@ const pages: readonly {
       if (isNarrow) await page.getByRole('button', { name: 'Run (waiting)' }).click()
       await page.getByRole('list', { name: 'Timeline' }).getByRole('button').last().click()
       await page.getByTestId('detail').waitFor()
+    },
+  },
+  {
+    path: '/conversations/chats:done?readers=1',
+    ready: 'Noted',
+    open: async (page) => page.getByRole('list', { name: 'Readers' }).waitFor(),
+  },
+  {
+    path: '/conversations/chats:done',
+    ready: 'Noted',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Menu of what You said' }).click()
+      await page.getByRole('menuitem', { name: 'Who read this' }).waitFor()
+    },
+  },
+  {
+    path: '/conversations/chats:done',
+    ready: 'Noted',
+    open: async (page, isNarrow) => {
+      if (isNarrow) await page.getByRole('button', { name: 'Run', exact: true }).click()
+      await tree(page).first().click()
+      await page.getByTestId('detail').getByText('Many words.').first().waitFor()
     },
   },
   { path: '/conversations/chats:none', ready: 'All conversations' },

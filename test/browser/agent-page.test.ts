@@ -20,8 +20,9 @@ const agents = [
   defineAgent({
     ...{ ...work, id: 'lead', model: asks('lead', 'ask_user', { user: 'bob', message: 'So?' }) },
     users: [{ id: 'anna' }, { id: 'bob' }],
-    subAgents: [{ agent: 'last' }, { agent: 'near', blocking: 'never' as const }],
+    subAgents: [{ agent: 'last' }, { agent: 'near', blocking: 'never' as const }, { agent: 'mid' }],
     transfers: [{ agent: 'mid' }],
+    remotes: [{ name: 'depot', address: 'depot@far.test', description: 'Sells.' }],
   }),
   defineAgent({ ...work, id: 'near', model: quiet('near'), subAgents: [{ agent: 'mid' }] }),
   defineAgent({ ...work, id: 'mid', model: quiet('mid'), subAgents: [{ agent: 'last' }] }),
@@ -43,6 +44,22 @@ const hidden = `[...document.querySelectorAll('.react-flow__edge')].flatMap((edg
     .flatMap(({ x, y }) => boxes.filter(([, box]) => x > box.left && x < box.right && y > box.top && y < box.bottom))
     .map(([id]) => from + ' to ' + to + ' behind ' + id)
 })`
+
+/** The contrast of a line of the legend with what it stands on. */
+const contrastOfLines = `(() => {
+  const luminance = (colour) => {
+    const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d')
+    context.fillStyle = colour
+    context.fillRect(0, 0, 1, 1)
+    const parts = [...context.getImageData(0, 0, 1, 1).data].slice(0, 3)
+      .map((value) => value / 255)
+      .map((value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+  }
+  const line = luminance(getComputedStyle(document.querySelector('[aria-label=Legend] path')).stroke)
+  const ground = luminance(getComputedStyle(document.querySelector('[aria-label=Legend]').parentElement).backgroundColor)
+  return (Math.max(line, ground) + 0.05) / (Math.min(line, ground) + 0.05)
+})()`
 
 describe('the page of an agent', { skip: missing() }, () => {
   let browser: Browser
@@ -67,25 +84,55 @@ describe('the page of an agent', { skip: missing() }, () => {
     }
   }
 
-  test('draws a line of its own for what is waited for, what goes on beside, and a hand-over', () =>
+  test('draws a line of its own for each kind of edge, and its legend has each as it is drawn', () =>
     inPage(async (page) => {
       const line = (words: string) => `.react-flow__edge[aria-label="${words}"] .react-flow__edge-path`
       await page.locator(line('lead to near: subAgents')).waitFor({ state: 'attached' })
-      const looks = await Promise.all(
-        ['lead to last: subAgents', 'lead to near: subAgents', 'lead to mid: transfers'].map((words) =>
-          page.evaluate(`getComputedStyle(document.querySelector('${line(words)}')).strokeDasharray`),
-        ),
-      )
-      assert.equal(new Set(looks).size, 3, looks.join(' | '))
       const legend = page.getByRole('list', { name: 'Legend' })
-      for (const words of ['waits for the answer', 'may go on while it works', 'hands over'])
-        await legend.getByText(words, { exact: true }).waitFor()
+      const lookOf = (selector: string) =>
+        page.evaluate<string>(
+          `(({ strokeDasharray, strokeWidth, stroke }) => [strokeDasharray.replaceAll('px', ''), strokeWidth, stroke].join(' | '))(getComputedStyle(document.querySelector('${selector}')))`,
+        )
+      const drawn = new Map<string, string>()
+      for (const [words, look, meaning] of [
+        ['lead to last: subAgents', 'asks', 'asks, and waits for the answer'],
+        ['lead to near: subAgents', 'background', 'asks, and may go on meanwhile'],
+        ['lead to mid: transfers', 'transfers', 'hands over'],
+        ['lead to bob: users', 'users', 'may ask a person'],
+        ['lead to @depot@far.test: remotes', 'remotes', 'calls on another server'],
+      ] as const) {
+        await legend.getByText(meaning, { exact: true }).waitFor()
+        const seen = await lookOf(line(words))
+        assert.equal(await lookOf(`[aria-label=Legend] [data-look=${look}] path`), seen, meaning)
+        drawn.set(seen, meaning)
+      }
+      assert.equal(drawn.size, 5, [...drawn.keys()].join(' / '))
+      assert.equal(await legend.getByRole('listitem').count(), 5)
     }))
+
+  test('draws the lines between the same two agents beside each other', () =>
+    inPage(async (page) => {
+      const starts = (kinds: string) =>
+        page.evaluate<string>(
+          `document.querySelector('.react-flow__edge[aria-label="lead to mid: ${kinds}"] .react-flow__edge-path').getAttribute('d')`,
+        )
+      await page.locator('.react-flow__edge').nth(7).waitFor({ state: 'attached' })
+      assert.notEqual(await starts('transfers'), await starts('subAgents'))
+    }))
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    test(`its lines can be seen, ${colorScheme}`, () =>
+      inPage(async (page) => {
+        await page.emulateMedia({ colorScheme })
+        await page.locator('.react-flow__edge').first().waitFor({ state: 'attached' })
+        const contrast = await page.evaluate<number>(contrastOfLines)
+        assert.ok(contrast >= 4.5, `${contrast}`)
+      }))
 
   test('leads no line behind an agent', () =>
     inPage(async (page) => {
-      // Six to agents, two to people.
-      await page.locator('.react-flow__edge').nth(7).waitFor({ state: 'attached' })
+      // Seven to agents, two to people, one elsewhere.
+      await page.locator('.react-flow__edge').nth(9).waitFor({ state: 'attached' })
       assert.deepEqual([...new Set((await page.evaluate(hidden)) as string[])], [])
     }))
 

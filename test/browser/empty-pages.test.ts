@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createClient } from '@witan/client'
 import { loadConfig, startServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { closePages, inspect, missing, openBrowser, openPage } from './support/browser.ts'
@@ -62,6 +63,8 @@ describe('a page with nothing to show', { skip: missing(), timeout: 120_000 }, (
       ['/agents', 'No agents yet'],
       ['/conversations', 'No agent to talk to yet'],
       ['/waiting', 'Waits for you'],
+      ['/knowledge', 'No knowledge bases yet'],
+      ['/memory', 'What agents remember about you'],
       ['/health', 'Health'],
     ] as const) {
       await page.goto(`${server.url}${path}`)
@@ -72,6 +75,32 @@ describe('a page with nothing to show', { skip: missing(), timeout: 120_000 }, (
     assert.equal(texts['/conversations'], texts['/agents'])
     assert.equal(texts['/health'], texts['/agents'])
     writeFileSync(join(folder, 'witan.config.ts'), texts['/agents'] ?? '')
+    writeFileSync(join(folder, 'knowledge.config.ts'), texts['/knowledge'] ?? '')
+    const { knowledge, agents } = await loadConfig({ file: join(folder, 'knowledge.config.ts'), env: {} })
+    const withBase = await serve({ knowledge, agents })
+    const other = await openPage(browser, withBase.url)
+    await other.page.goto(`${withBase.url}/knowledge`)
+    await other.page.getByText('Searched by helper').waitFor()
+    await other.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await other.page.goto(`${withBase.url}/knowledge/handbook`)
+    await other.page.getByText('It has no documents yet').waitFor()
+    const [, words = '', file = '', command = ''] =
+      /^echo "(.*?)" > (\S+) && (.*)$/.exec(await copied(other.page)) ?? assert.fail('no command')
+    writeFileSync(join(folder, file), words)
+    assert.match(await printed(`${command} --url ${withBase.url}`), /^added 1,/)
+    await other.page.reload()
+    await other.page.getByRole('list', { name: 'Documents' }).getByText(file).waitFor()
+    await other.close()
+    await withBase.close()
+    writeFileSync(join(folder, 'memory.config.ts'), texts['/memory'] ?? '')
+    const remembering = await loadConfig({ file: join(folder, 'memory.config.ts'), env: {} })
+    const withMemory = await serve({ agents: remembering.agents, auth: { mode: 'local' } })
+    const client = createClient({ url: withMemory.url, token: withMemory.token ?? '' })
+    for (const words of ['I drink tea.', 'No sugar.']) await client.conversation('helper').run(words)
+    const blocks = (await client.memory.list()).items.map(({ text }) => text)
+    assert.deepEqual(blocks, ['No sugar.', 'I drink tea.'])
+    client.close()
+    await withMemory.close()
     assert.match(await printed(texts['/waiting'] ?? ''), /no open interruption|nothing waits/i)
     assert.deepEqual(complaints, [])
     await close()

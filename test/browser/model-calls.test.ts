@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
-import { defineAgent } from '@witan/core'
-import { scriptedModel } from '@witan/core/testing'
-import { loadConfig, startServer } from '@witan/server'
 import type { Browser, Page } from 'playwright-core'
 import { closePages, inspect, missing, openBrowser, openPage } from './support/browser.ts'
+import { marks, startLargePrompt } from './support/large-prompt.ts'
 import { startStatesServer, type StatesServer } from './support/states-server.ts'
 
 describe('model calls in the Studio', { skip: missing(), timeout: 120_000 }, () => {
@@ -94,20 +92,7 @@ describe('model calls in the Studio', { skip: missing(), timeout: 120_000 }, () 
   })
 
   test('of two megabytes open within a second, scroll, and fold what is as before', async () => {
-    const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
-    const model = scriptedModel(() => 'Read.', { id: 'scripted/reader' })
-    const agents = [defineAgent({ id: 'reader', model, instructions: 'Read.' })]
-    const large = await startServer({
-      ...config,
-      auth: { mode: 'none' },
-      server: { ...config.server, port: 0 },
-      agents,
-    })
-    const client = createClient({ url: large.url })
-    const chat = client.conversation('reader', { id: 'chats/long' })
-    for (let turn = 0; turn < 3; turn += 1)
-      await chat.run(`Part ${turn}. ${'Many words in a line.\n'.repeat(32_000)}The end of ${turn}.`)
-    client.close()
+    const large = await startLargePrompt()
     const { page, complaints, close } = await openPage(browser, large.url)
     await page.goto(`${large.url}/conversations/chats:long`)
     await node(page, /^Model call 1, scripted\/reader/).waitFor()
@@ -118,8 +103,9 @@ describe('model calls in the Studio', { skip: missing(), timeout: 120_000 }, () 
     console.log(`a prompt of 2 MB opened in ${openedMs} ms`)
     await detail(page).getByRole('button', { name: '4 messages as before' }).click()
     const box = detail(page).getByRole('group', { name: 'Text of the user' }).first()
-    await box.evaluate((one) => one.scrollTo(0, one.scrollHeight))
-    await box.getByText('The end of 0.').waitFor()
+    await box.focus()
+    await page.keyboard.press('End')
+    await box.getByText(marks[0] ?? '').waitFor()
     assert.deepEqual(complaints, [])
     await close()
     await large.close()

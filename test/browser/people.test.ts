@@ -87,7 +87,7 @@ describe('people in the Studio', { skip, timeout: 300_000 }, () => {
       await chat(page).getByTestId('change').getByText('Bob left').waitFor()
       await page.reload()
       await done(page, 3)
-      assert.deepEqual(await chat(page).locator('.bg-accent-soft > p.text-muted').allTextContents(), [
+      assert.deepEqual(await chat(page).locator('[data-message] > div:first-child > p').allTextContents(), [
         'Anna',
         'Bob',
         'Anna',

@@ -67,7 +67,7 @@ describe('workflows in the Studio', { skip: missing(), timeout: 300_000 }, () =>
         ['step 2', 2],
       ] as const)
         assert.equal(await graph.getByText(step, { exact: true }).count(), times)
-      await page.getByRole('list', { name: 'Legend' }).getByText('waits for the answer').waitFor()
+      await page.getByRole('list', { name: 'Legend' }).getByText('runs as a step').waitFor()
       await page.getByRole('heading', { name: 'Workflow' }).waitFor()
       await page.getByText('"maxIterations": 3').waitFor()
       for (const heading of ['Tools', 'Instructions'])

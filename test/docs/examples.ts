@@ -7,6 +7,8 @@ import { testServer } from '../postgres/support/server.ts'
 import { asAdmin } from '../postgres/support/stores.ts'
 import { root } from './pages.ts'
 
+const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+
 /** What every example printed, by file name. Rejects with what a broken one said. */
 export async function runExamples(): Promise<Readonly<Record<string, string>>> {
   const databaseUrl = await testServer()
@@ -14,7 +16,7 @@ export async function runExamples(): Promise<Readonly<Record<string, string>>> {
   const words = ['--conditions=witan-source', join(import.meta.dirname, 'run-examples.ts')]
   const child = spawn(process.execPath, words, {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', DATABASE_URL: databaseUrl },
+    env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: '1', DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [printed, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

@@ -14,6 +14,7 @@ import { isWitanError } from '@witan/protocol'
 import type pg from 'pg'
 import { asAdmin, freshSchema } from '../postgres/support/stores.ts'
 import { killedAtEnd, leaveChildren } from '../support/child.ts'
+import { programOf } from '../support/one-piece.ts'
 import { settle } from '../support/stage.ts'
 import { assertTogether, changesOf, openAdmin } from './support/audited-changes.ts'
 import type { Place } from './support/held-loop.ts'
@@ -113,8 +114,9 @@ for (const [kind, { place: placeOf, breakIn }] of Object.entries(kinds))
 const script = fileURLToPath(new URL('support/audited-changes.ts', import.meta.url))
 
 /** A process that makes the next change when it is asked to. */
-function start(place: Place, name: string, faults = '') {
-  const words = ['--conditions=witan-source', '--no-warnings', script, JSON.stringify(place), name]
+async function start(place: Place, name: string, faults = '') {
+  const program = await programOf(script)
+  const words = ['--conditions=witan-source', '--no-warnings', program, JSON.stringify(place), name]
   const env = { ...process.env, FAULTS: faults }
   const child = killedAtEnd(spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'], env }))
   child.stdin.on('error', () => {}) // it is killed while it is asked
@@ -146,7 +148,7 @@ test('kill -9 inside each transaction, SQLite', { timeout }, async (context) => 
   const place = freshFile()
   let [count, kills] = [0, 0]
   for (let at = 1; ; at += 1) {
-    const program = start(place, `killed-${at}`, `committing#${at}:kill9`)
+    const program = await start(place, `killed-${at}`, `committing#${at}:kill9`)
     for (const _ of names) program.ask()
     const killedBy = await program.end()
     count += program.made.length
@@ -174,7 +176,7 @@ test('kill -9 between each change and its entry, PostgreSQL', { timeout }, async
   const table = `"${place.schema}".audit`
   let count = await assertTogether(place, 'an empty store')
   for (const [index, what] of names.entries()) {
-    const program = start(place, `killed-${index}`)
+    const program = await start(place, `killed-${index}`)
     for (let made = 0; made < index; made += 1) await program.change()
     // The transaction of every second change goes on without its sender.
     const isLost = index % 2 === 0

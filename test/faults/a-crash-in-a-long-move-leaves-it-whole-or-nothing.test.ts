@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import type { Store } from '@witan/core'
 import { freshSchema } from '../postgres/support/stores.ts'
 import { killedAtEnd, leaveChildren } from '../support/child.ts'
+import { programOf } from '../support/one-piece.ts'
 import { type Place, storeAt } from './support/held-loop.ts'
 import { expired, longConversation, made, moves, original } from './support/long-moves.ts'
 
@@ -29,7 +30,7 @@ const script = fileURLToPath(new URL('support/long-moves.ts', import.meta.url))
 
 /** Runs a move that is killed at that commit; returns the signal. */
 async function killAt(place: Place, name: string, at: number): Promise<unknown> {
-  const words = ['--conditions=witan-source', '--no-warnings', script, JSON.stringify(place), name]
+  const words = ['--conditions=witan-source', '--no-warnings', await programOf(script), JSON.stringify(place), name]
   const env = { ...process.env, FAULTS: `committing#${at}:kill9` }
   const child = killedAtEnd(spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'], env }))
   const [code, signal] = await once(child, 'exit')

@@ -15,6 +15,7 @@ import { readExport } from '@witan/core/export'
 import { call, scriptedModel } from '@witan/core/testing'
 import { freshSchema } from '../postgres/support/stores.ts'
 import { killedAtEnd, leaveChildren } from '../support/child.ts'
+import { programOf } from '../support/one-piece.ts'
 import { type Place, storeAt } from './support/held-loop.ts'
 
 type Snapshot = NonNullable<Awaited<ReturnType<Store['readSnapshot']>>>
@@ -55,7 +56,14 @@ async function archiveAgain(asking: Asking): Promise<void> {
 
 /** Archives all that ended. Returns the signal that ended it, and null if it came to its end. */
 async function archive(asking: Asking): Promise<unknown> {
-  const words = ['--conditions=witan-source', '--no-warnings', '--import', killer, main, ...wordsFor(asking)]
+  const words = [
+    '--conditions=witan-source',
+    '--no-warnings',
+    '--import',
+    killer,
+    await programOf(main),
+    ...wordsFor(asking),
+  ]
   const child = spawn(process.execPath, words, {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],

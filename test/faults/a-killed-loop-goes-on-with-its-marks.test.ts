@@ -12,6 +12,7 @@ import { createRuntime, type Store } from '@witan/core'
 import { exportStore, exportText, importInto, readExport } from '@witan/core/export'
 import { freshSchema } from '../postgres/support/stores.ts'
 import { killedAtEnd, leaveChildren } from '../support/child.ts'
+import { programOf } from '../support/one-piece.ts'
 import { assertSound } from '../support/claims.ts'
 import { allEvents } from '../support/stage.ts'
 import { openVendor, type Vendor } from '../support/vendors/tape.ts'
@@ -42,7 +43,7 @@ async function uninterrupted({ dialect, model }: Way): Promise<readonly unknown[
 /** Starts all loops in one process and kills it in the calls of each one's first reply. */
 async function startAndKill(loops: readonly { readonly place: Place; readonly way: Way; readonly vendor: Vendor }[]) {
   const told = loops.map(({ place, way, vendor }) => ({ place, way: way.dialect.name, baseUrl: vendor.baseUrl }))
-  const words = ['--conditions=witan-source', '--no-warnings', script, JSON.stringify(told)]
+  const words = ['--conditions=witan-source', '--no-warnings', await programOf(script), JSON.stringify(told)]
   const child = killedAtEnd(spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] }))
   const ended = once(child, 'exit')
   for await (const line of createInterface({ input: child.stdout })) if (line === 'held') break

@@ -94,6 +94,11 @@ describe('a fan-out with demands over three servers', () => {
           () => sides.a.stage.conversation(id),
           (found) => found.interruptions.length === 2,
         )
+        // What is at work when its server dies is told as a failure; here everything else has ended.
+        await until(
+          () => sides.a.stage.events(id),
+          (events) => events.some(({ type, author }) => type === 'end' && author === '@free@b.test'),
+        )
         if (!isHeld) await restart(sides[victim])
         for (const open of interruptions) {
           const path = `/api/v1/interruptions/${segment(open.id)}/answer`

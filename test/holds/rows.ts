@@ -7,6 +7,10 @@ import { discovery } from './rows/discovery.ts'
 import { evidences } from './rows/evidence.ts'
 import { failures } from './rows/failures.ts'
 import { importing } from './rows/imports.ts'
+import { ingests } from './rows/ingests.ts'
+import { knowing } from './rows/knowledge.ts'
+import { remembering } from './rows/memory.ts'
+import { plans } from './rows/plans.ts'
 import { pages } from './rows/pages.ts'
 import { remotes } from './rows/remotes.ts'
 import { replies } from './rows/replies.ts'
@@ -30,4 +34,8 @@ export const rows: readonly Row[] = [
   ...importing,
   ...audits,
   ...appends,
+  ...knowing,
+  ...plans,
+  ...ingests,
+  ...remembering,
 ]

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { memoryStore } from '@witan/core'
 import { playApprovals } from './families/approval.ts'
 import { playDemands } from './families/demands.ts'
 import { playEchoes } from './families/echo.ts'
@@ -13,7 +14,10 @@ import { playEvidence } from './families/evidence.ts'
 import { playExits } from './families/exits.ts'
 import { playForbidden } from './families/forbid.ts'
 import { playHandOvers } from './families/hand-over.ts'
+import { playKnowledge } from './families/knowledge.ts'
 import { playHttpErrors } from './families/http-errors.ts'
+import { playMemory } from './families/memory.ts'
+import { playPlans } from './families/plans.ts'
 import { playOutside } from './families/outside.ts'
 import { playOutsideOrders } from './families/outside-orders.ts'
 import { playPeers } from './families/peers.ts'
@@ -74,6 +78,8 @@ describe('the injection and leak corpus', () => {
   test('[C16] [C17] [C35] [D15] P: a message between peers shows, makes and reaches nothing that it may not', () =>
     family('P', 60, playPeers))
 
+  test('[F08] [D15] [C6] PL: a plan tells no hidden value, and nobody else reads it', () => family('PL', 26, playPlans))
+
   test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
 
   test('[C6] [E85] S: nobody speaks to a model in the name of another', () => family('S', 200, playSpeaking))
@@ -112,6 +118,12 @@ describe('the injection and leak corpus', () => {
 
   test('[D11] [Fb06] [I8] I: no call that a person must release happens unreleased', () =>
     family('I', 72, playApprovals))
+
+  test('[F02] [F39] [D15] K: a search gives nothing of another’s documents, and nobody else reads what it gave', () =>
+    family('K', 100, (ledger) => playKnowledge(ledger, { memory: async () => memoryStore() })))
+
+  test('[F02] [F39] [D15] M: what is remembered of one person reaches nobody else, and nothing hidden is remembered', () =>
+    family('M', 60, (ledger) => playMemory(ledger, { memory: async () => memoryStore() })))
 
   test('the corpus as a whole', (context) => {
     context.diagnostic(summaryOf(ledgers))

@@ -1,5 +1,6 @@
 /** PgBouncer in transaction mode: refused by name, or used with `listenUrl`; nothing of ours stays on a connection. */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createPostgresSource, postgresStore } from '@witan/core'
 import { inspectStoreServer } from '@witan/core/tooling'
@@ -47,6 +48,24 @@ test('with a separate address for listening two processes work through it, notif
   assert.deepEqual(await talkInTwo(place, 40), ['Noted.'])
   assert.deepEqual([...inside.seen], ['3s 3s 1min off'])
   await assertUntouched(through)
+})
+
+test('content is read through it in binary, byte for byte, by many at once', async (context) => {
+  const { url, schema } = await freshSchema(context)
+  const through = await startBouncer(context, { mode: 'transaction', url, size: 3 })
+  const store = postgresStore({ url: through, listenUrl: url, schema })
+  await store.open()
+  context.after(() => store.close())
+  const [database, id, digest] = ['default', 'chats/1', 'd1']
+  const bytes = new Uint8Array(randomBytes(700_000))
+  await store.putContent(database, digest, bytes)
+  const row = { database, id, agent: 'a', createdBy: 'user:a', createdAt: 1, lastMessageAt: 1, lastSeq: 0 }
+  const create = { ...row, parameters: {}, maxModelIterationsPerCall: null, expiresAt: null }
+  const contents = [{ digest, mediaType: 'image/png', name: null }]
+  assert.ok((await store.append({ database, conversation: id, create, entries: [], contents })).ok)
+  const read = await Promise.all(Array.from({ length: 8 }, () => store.readContent(database, id, digest)))
+  for (const one of read) assert.ok(one !== null && Buffer.from(one.bytes).equals(bytes))
+  assert.equal(await store.readContent(database, id, 'none'), null)
 })
 
 test('an address for listening that leads to another database is refused', async (context) => {

@@ -4,7 +4,15 @@ import { test } from 'node:test'
 import type { ModelRequest } from '@witan/core'
 import type { WitanError } from '@witan/protocol'
 import fc from 'fast-check'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { artifactsOf, assertArtifacts, lineageOf, withoutIds } from '../support/made.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, type Stage } from '../support/stage.ts'
@@ -43,13 +51,15 @@ async function documentsOf(stage: Stage, id: string) {
   return renamed as [{ seq: number }[], unknown[]]
 }
 
-async function assertForks(system: RandomSystem): Promise<void> {
+/** What agents remember of a person goes on with time, and is the same in a fork and its original. */
+async function assertForks(drawn: RandomSystem): Promise<void> {
+  const system = { ...drawn, agents: drawn.agents.map((agent) => ({ ...agent, memory: null })) }
   const play = randomPlay(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
   const stage = createStage({
     agents: system.agents,
     plays,
-    options: { tools: [note], protocols: system.protocols ?? [] },
+    options: { tools: [note], ...definedBy(system) },
   })
   await stage.runtime.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })
   const rounds = await converse(stage, 'chats/1', prompts)

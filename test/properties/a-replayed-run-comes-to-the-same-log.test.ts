@@ -10,7 +10,15 @@ import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { crashingStore } from '../support/crashing-store.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { commands, send } from '../support/random-commands.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { outliving } from '../support/reopen.ts'
@@ -25,7 +33,7 @@ interface Staging {
 function staged(system: RandomSystem, store: Store, { clock = fakeClock(), rule = randomPlay }: Staging = {}): Stage {
   const play = rule(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-  const options = { tools: [note], protocols: system.protocols ?? [], store, clock }
+  const options = { tools: [note], ...definedBy(system), store, clock }
   return createStage({ agents: system.agents, plays, options })
 }
 

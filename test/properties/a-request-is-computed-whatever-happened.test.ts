@@ -8,7 +8,7 @@ import { assertAsked, modelCallsOf } from '../support/asked.ts'
 import { type FakeClock, fakeClock } from '../support/clock.ts'
 import { crashingStore } from '../support/crashing-store.ts'
 import { commands, send } from '../support/random-commands.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem } from '../support/random-system.ts'
+import { givenTo, note, randomPlay, type RandomSystem, randomSystem, definedBy } from '../support/random-system.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
@@ -30,7 +30,7 @@ function staged(
 ): Stage {
   const play = of.rule(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-  const options = { tools: [note], protocols: system.protocols ?? [], store, clock: of.clock }
+  const options = { tools: [note], ...definedBy(system), store, clock: of.clock }
   return createStage({ agents: system.agents, plays, options })
 }
 

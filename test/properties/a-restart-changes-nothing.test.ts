@@ -6,7 +6,15 @@ import { countedIds, scriptedModel } from '@witan/core/testing'
 import type { Document, RunResult } from '@witan/protocol'
 import fc from 'fast-check'
 import { fakeClock } from '../support/clock.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { artifactsOf, assertArtifacts, lineageOf, withoutIds } from '../support/made.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
@@ -29,7 +37,7 @@ function opener(system: RandomSystem) {
       models: { 'play/model': model },
       agents: system.agents.map(written),
       tools: [note],
-      protocols: system.protocols ?? [],
+      ...definedBy(system),
       retry: { tries: 1 },
       report: (error) => reports.push(error),
     })

@@ -7,7 +7,7 @@ import type { AgentInput } from '@witan/protocol'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { assertAlternates, assertSound, assertUsage } from '../support/claims.ts'
-import { type RandomSystem, randomPlay, randomSystem, toTheEnd } from '../support/random-system.ts'
+import { type RandomSystem, randomPlay, randomSystem, toTheEnd, definedBy } from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage } from '../support/stage.ts'
 
@@ -56,7 +56,7 @@ async function converse(system: RandomSystem, ways: readonly Trim[]) {
       parameters: [key, ...(one.parameters ?? []).filter(({ name }) => name !== 'key')],
     }
   })
-  const options = { tools: [leaky], protocols: system.protocols ?? [], models: { 'play/model': model } }
+  const options = { tools: [leaky], ...definedBy(system), models: { 'play/model': model } }
   const stage = createStage({ agents, plays: {}, options })
   await stage.runtime.start({ agent: 'a', id: 'chats/1', parameters: { key: canary } })
   const results = []

@@ -7,7 +7,7 @@ import type { CallNode } from '@witan/protocol'
 import fc from 'fast-check'
 import { type CollectedSpan, createCollector } from '../acceptance/support/collector.ts'
 import { fakeClock } from '../support/clock.ts'
-import { givenTo, note, type RandomSystem } from '../support/random-system.ts'
+import { givenTo, note, type RandomSystem, definedBy } from '../support/random-system.ts'
 import { commands, send } from '../support/random-commands.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { holds } from '../support/seeds.ts'
@@ -82,7 +82,7 @@ async function readings(system: RandomSystem, sent: Parameters<Parameters<typeof
     agents: system.agents,
     plays: Object.fromEntries(system.agents.map(({ id }) => [id, play])),
     options: {
-      ...{ tools: [note], protocols: system.protocols ?? [], store: memoryStore() },
+      ...{ tools: [note], ...definedBy(system), store: memoryStore() },
       clock: { ...clock, now: () => clock.now() + ticks++ },
       telemetry: { otlp: { url, content: 'full', protocol: 'http/json' } },
     },

@@ -10,7 +10,15 @@ import { exportStore, exportText, importInto, readExport } from '@witan/core/exp
 import type { Rule } from '@witan/core/testing'
 import fc from 'fast-check'
 import { artifactsOf, assertArtifacts, withoutIds } from '../support/made.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage } from '../support/stage.ts'
@@ -57,7 +65,7 @@ function busyPlay(seed: number): Rule {
 function stageOf(system: RandomSystem, store: Store) {
   const play = busyPlay(system.seed)
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
-  const options = { store: outliving(store), tools: [note], protocols: system.protocols ?? [] }
+  const options = { store: outliving(store), tools: [note], ...definedBy(system) }
   return createStage({ agents: system.agents, plays, options })
 }
 

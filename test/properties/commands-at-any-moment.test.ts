@@ -15,6 +15,7 @@ import {
   randomPlay,
   type RandomSystem,
   randomSystem,
+  definedBy,
 } from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, settle } from '../support/stage.ts'
@@ -116,7 +117,7 @@ async function play(system: RandomSystem, list: readonly Command[], store: Store
   const stage = createStage({
     agents: system.agents,
     plays,
-    options: { tools: [note], protocols: system.protocols ?? [], store },
+    options: { tools: [note], ...definedBy(system), store },
   })
   await stage.runtime.start({ agent: 'a', id: 'chats/1', prompt: 'go', parameters: givenTo(system) })
   const sent = await sendAll(stage.runtime, list)

@@ -5,7 +5,15 @@ import { memoryStore, type Runtime } from '@witan/core'
 import type { AnyEvent } from '@witan/protocol'
 import fc from 'fast-check'
 import { fakeClock } from '../support/clock.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, until } from '../support/stage.ts'
@@ -34,7 +42,7 @@ async function play(system: RandomSystem) {
     createStage({
       agents: system.agents,
       plays,
-      options: { tools: [note], protocols: system.protocols ?? [], store, clock },
+      options: { tools: [note], ...definedBy(system), store, clock },
     }).runtime
   const first = open()
   await first.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })

@@ -8,7 +8,15 @@ import type { Event } from '@witan/protocol'
 import { createDiagram } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { fakeClock } from '../support/clock.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { rewordedText, unworded, type Words } from '../support/reworded.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage } from '../support/stage.ts'
@@ -21,7 +29,7 @@ async function exported(system: RandomSystem): Promise<string[]> {
   const stage = createStage({
     agents: system.agents,
     plays: Object.fromEntries(system.agents.map(({ id }) => [id, play])),
-    options: { store, tools: [note], protocols: system.protocols ?? [], clock: fakeClock() },
+    options: { store, tools: [note], ...definedBy(system), clock: fakeClock() },
   })
   await toTheEnd(stage.runtime, await stage.ask('a', 'go', { id: 'chats/1', parameters: givenTo(system) }))
   await toTheEnd(stage.runtime, await stage.run('chats/1', { prompt: 'and again' }))

@@ -7,7 +7,7 @@ import type { ModelCall } from '@witan/protocol/schemas'
 import fc from 'fast-check'
 import { modelCallsOf } from '../support/asked.ts'
 import { fakeClock } from '../support/clock.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem } from '../support/random-system.ts'
+import { givenTo, note, randomPlay, type RandomSystem, randomSystem, definedBy } from '../support/random-system.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../support/random-tasks.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage } from '../support/stage.ts'
@@ -39,7 +39,7 @@ async function assertReaders(system: RandomSystem, rule: typeof randomPlay): Pro
   const play = marking(rule(system.seed))
   // Whoever reports on a task is nobody of them.
   const plays = { ...Object.fromEntries(system.agents.map(({ id }) => [id, play])), '': () => 'It goes on.' }
-  const options = { tools: [note], protocols: system.protocols ?? [], store: memoryStore(), clock: fakeClock() }
+  const options = { tools: [note], ...definedBy(system), store: memoryStore(), clock: fakeClock() }
   const stage = createStage({ agents: system.agents, plays, options })
   const { runtime } = stage
   await runtime.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })

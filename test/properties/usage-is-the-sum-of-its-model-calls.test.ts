@@ -7,7 +7,15 @@ import type { Rule, ScriptedReply } from '@witan/core/testing'
 import type { CallNode, AnyEvent, RunResult, UsageCounters } from '@witan/protocol'
 import fc from 'fast-check'
 import { assertUsage, storedEntries } from '../support/claims.ts'
-import { givenTo, note, randomPlay, type RandomSystem, randomSystem, toTheEnd } from '../support/random-system.ts'
+import {
+  givenTo,
+  note,
+  randomPlay,
+  type RandomSystem,
+  randomSystem,
+  toTheEnd,
+  definedBy,
+} from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, settle, type Stage, until } from '../support/stage.ts'
 
@@ -165,7 +173,7 @@ test('[Rb56] [C4] the sum of what model calls used is the usage of the run, of e
     const stage = createStage({
       agents: system.agents,
       plays,
-      options: { tools: [note], protocols: system.protocols ?? [], store },
+      options: { tools: [note], ...definedBy(system), store },
     })
     const { run } = await stage.runtime.start({
       agent: 'a',

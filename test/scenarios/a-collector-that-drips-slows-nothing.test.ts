@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { createRuntime, defineAgent } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 
@@ -57,30 +57,33 @@ const treatments: Readonly<Record<string, (socket: Socket) => void>> = {
   'closes at once': (socket) => void socket.resetAndDestroy(),
 }
 
-for (const [name, treat] of Object.entries(treatments))
-  test(`[E80] one that ${name} holds up no run and no end`, async () => {
-    const servers = [await withServer(treat), await withServer(treat)]
-    const [otlp, mlflow] = servers.map(({ url }) => ({ url, content: 'full' as const, maxQueue: 64 }))
-    const model = scriptedModel(() => 'What a long answer this is. '.repeat(2_000), { id: 'script/greeter' })
-    const greeter = defineAgent({ id: 'greeter', instructions: 'Greet.', model })
-    const runtime = createRuntime({
-      agents: [greeter],
-      telemetry: { ...(otlp && { otlp }), ...(mlflow && { mlflow }) },
-      report: () => {},
+// What takes time here is waiting.
+describe('a collector', { concurrency: true }, () => {
+  for (const [name, treat] of Object.entries(treatments))
+    test(`[E80] that ${name} holds up no run and no end`, async () => {
+      const servers = [await withServer(treat), await withServer(treat)]
+      const [otlp, mlflow] = servers.map(({ url }) => ({ url, content: 'full' as const, maxQueue: 64 }))
+      const model = scriptedModel(() => 'What a long answer this is. '.repeat(2_000), { id: 'script/greeter' })
+      const greeter = defineAgent({ id: 'greeter', instructions: 'Greet.', model })
+      const runtime = createRuntime({
+        agents: [greeter],
+        telemetry: { ...(otlp && { otlp }), ...(mlflow && { mlflow }) },
+        report: () => {},
+      })
+      const before = performance.now()
+      for (let run = 0; run < 100; run += 1) {
+        const { status } = await runtime.conversation('greeter').run('Hi')
+        assert.equal(status, 'completed')
+        // The requests go out while runs go on.
+        if (run === 50) await runtime.flushTraces(700)
+      }
+      assert.ok(performance.now() - before < 10_000)
+      const closing = performance.now()
+      await runtime.close({ tracesWithinMs: 100 })
+      assert.ok(performance.now() - closing < 5_000)
+      for (const server of servers) {
+        assert.ok(server.taken() > 0, 'it was asked')
+        await server.close()
+      }
     })
-    const before = performance.now()
-    for (let run = 0; run < 100; run += 1) {
-      const { status } = await runtime.conversation('greeter').run('Hi')
-      assert.equal(status, 'completed')
-      // The requests go out while runs go on.
-      if (run === 50) await runtime.flushTraces(700)
-    }
-    assert.ok(performance.now() - before < 10_000)
-    const closing = performance.now()
-    await runtime.close({ tracesWithinMs: 100 })
-    assert.ok(performance.now() - closing < 5_000)
-    for (const server of servers) {
-      assert.ok(server.taken() > 0, 'it was asked')
-      await server.close()
-    }
-  })
+})

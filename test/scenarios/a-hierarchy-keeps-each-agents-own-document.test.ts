@@ -208,6 +208,7 @@ test('[Rb37] a document tells its agent, parameters, messages with date and usag
     parameters: { country: { value: 'Norway', sendToModel: true }, userId: { sendToModel: false } },
     linkedConversations: ['chats/1/leaf/deep'],
     openCalls: [],
+    plan: null,
     createdAt: iso(0),
     lastMessageAt: iso(60_000),
     expiresAt: iso(900_000),

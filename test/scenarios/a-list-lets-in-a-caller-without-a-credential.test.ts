@@ -71,7 +71,7 @@ describe('[M20] [C31] `anonymous` in a list of access', () => {
       })
 })
 
-describe('[M20] [C31] what evidence proved holds as long as the reply is waited for', () => {
+describe('[M20] [C31] what evidence proved holds as long as the reply is waited for', { concurrency: true }, () => {
   const lists: Readonly<Record<string, readonly [call: (string | string[])[], who: Who, subject: string]>> = {
     'an address that evidence is about': [['@b@b.test'], remote('a', '@a@a.test'), '@b@b.test'],
     'a caller without a credential': [[['anonymous', '@b@b.test']], nobody, '@b@b.test'],

@@ -270,6 +270,7 @@ const silent: ReadonlySet<string> = new Set([
     'GET /api/v1/openapi.json',
   ],
   ...['GET /api/v1/agents', 'GET /api/v1/agents/{id}', 'GET /healthz', 'GET /readyz'],
+  ...['', '/conversations', '/{id}', '/{id}/revisions'].map((part) => `GET /api/v1/memory${part}`),
   ...['webfinger', 'agent-card/{local}', 'agent-card.json', 'jwks.json', 'did.json'].map(
     (name) => `GET /.well-known/${name}`,
   ),

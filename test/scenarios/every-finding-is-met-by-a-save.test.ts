@@ -38,11 +38,17 @@ interface SavedRows {
   readonly protocols?: readonly StoredRow[]
 }
 
+type Definitions = Pick<FindingRow, 'agents' | 'protocols' | 'knowledge'>
+
 /** One agent alone goes by PUT, everything else in one batch. */
-async function saveOverHttp({ agents, protocols }: Pick<FindingRow, 'agents' | 'protocols'>) {
+async function saveOverHttp({ agents, protocols, knowledge }: Definitions) {
   const [only] = agents
-  if (only === undefined || agents.length > 1 || protocols !== undefined)
-    return overHttp('POST', '/agents/batch', { agents, ...(protocols === undefined ? {} : { protocols }) })
+  if (only === undefined || agents.length > 1 || protocols !== undefined || knowledge !== undefined)
+    return overHttp('POST', '/agents/batch', {
+      agents,
+      ...(protocols && { protocols }),
+      ...(knowledge && { knowledge }),
+    })
   const { status, body } = await overHttp('PUT', `/agents/${encodeURIComponent(String(only['id']))}`, only)
   return { status, body: status < 300 ? { agents: [body] } : body }
 }
@@ -57,10 +63,12 @@ async function clear(): Promise<void> {
     await overHttp('DELETE', `/protocols/${name}`)
     await runtime.protocols.delete(name).catch(() => undefined)
   }
+  await overHttp('DELETE', '/knowledge/files')
+  await runtime.knowledge.delete('files').catch(() => undefined)
 }
 
 /** The rows are plain JSON, as a body is. */
-function save(definitions: Pick<FindingRow, 'agents' | 'protocols'>) {
+function save(definitions: Definitions) {
   return runtime.agents.saveTogether(definitions as unknown as Parameters<typeof runtime.agents.saveTogether>[0])
 }
 
@@ -98,20 +106,20 @@ describe('every finding of a check', () => {
   for (const row of findingRows) {
     test(`${row.severity} ${row.code}: ${row.title}`, async () => {
       await clear()
-      const { first = [], agents, protocols, code, severity } = row
+      const { first = [], agents, protocols, knowledge, code, severity } = row
       if (first.length > 0) {
         await save({ agents: first })
         assert.ok((await saveOverHttp({ agents: first })).status < 300)
       }
 
-      const report = await runtime.agents.check(agents, protocols)
+      const report = await runtime.agents.check(agents, protocols, knowledge)
       const found = severity === 'error' ? report.errors : report.warnings
       assert.ok(
         found.some((one) => one.code === code),
         JSON.stringify(report, null, 1),
       )
 
-      const saved = await save({ agents, ...(protocols && { protocols }) }).then(
+      const saved = await save({ agents, ...(protocols && { protocols }), ...(knowledge && { knowledge }) }).then(
         (all) => ({
           agents: all.agents.map(({ agent }) => agent),
           protocols: all.protocols.map((one) => one.protocol),

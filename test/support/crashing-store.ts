@@ -46,15 +46,16 @@ export function crashingStore(inner: Store, at: number, moment: CrashMoment = 'b
     const told = await reply
     return dead ? silence : told
   }
-  const store = new Proxy(inner, {
-    get(target, name) {
-      if (name === 'append') return append
-      if (name === 'close') return async () => {}
-      const member: unknown = Reflect.get(target, name, target)
-      if (typeof member !== 'function') return member
-      if (name === 'now' || name === 'listen' || name === 'say') return member.bind(target)
-      return (...args: unknown[]) => (dead ? silence : alive(member.apply(target, args) as Promise<unknown>))
-    },
-  })
+  const mortal = <Part extends object>(part: Part, own: Partial<Part>): Part =>
+    new Proxy(part, {
+      get(target, name) {
+        if (Object.hasOwn(own, name)) return Reflect.get(own, name)
+        const member: unknown = Reflect.get(target, name, target)
+        if (typeof member !== 'function') return member
+        if (name === 'now' || name === 'listen' || name === 'say') return member.bind(target)
+        return (...args: unknown[]) => (dead ? silence : alive(member.apply(target, args) as Promise<unknown>))
+      },
+    })
+  const store = mortal(inner, { append, close: async () => {}, knowledge: mortal(inner.knowledge, {}) })
   return { store, crashed, isDead: () => dead, appends: () => count }
 }

@@ -17,7 +17,8 @@ const shelf = fileURLToPath(new URL('../../node_modules/.cache/witan-programs/',
  * it finds there still, but for the files in the folder `along`, which belong to the program.
  */
 export async function inOnePiece(entries: Readonly<Record<string, string>>, along: string | null): Promise<string> {
-  const transform = (code: string, id: string) => inItsPlace(code, id, along)
+  const programs = new Set(Object.values(entries))
+  const transform = (code: string, id: string) => inItsPlace(programs.has(id) ? code : asPart(code), id, along)
   const bundle = await rolldown({
     input: entries,
     platform: 'node',
@@ -34,8 +35,22 @@ export async function inOnePiece(entries: Readonly<Record<string, string>>, alon
   return folder
 }
 
-function inItsPlace(code: string, id: string, along: string | null): string | null {
-  if (!code.includes('import.meta.url') || (along !== null && id.startsWith(along))) return null
+const made = new Map<string, Promise<string>>()
+
+/** The program of one module in one piece, made once in each process: for tests that start it many times. */
+export function programOf(entry: string): Promise<string> {
+  const known = made.get(entry) ?? inOnePiece({ program: entry }, null).then((folder) => join(folder, 'program.js'))
+  made.set(entry, known)
+  return known
+}
+
+/** A module that the program imports is not the one that was started. */
+function asPart(code: string): string {
+  return code.replaceAll('import.meta.main', 'false')
+}
+
+function inItsPlace(code: string, id: string, along: string | null): string {
+  if (along !== null && id.startsWith(along)) return code
   return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
 }
 

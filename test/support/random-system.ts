@@ -1,8 +1,10 @@
 /** Random systems of agents whose models do random things: what each does depends only on what it reads, so a run can be repeated. */
 import { createHash } from 'node:crypto'
-import { defineTool, type FunctionTool, type ModelRequest, type Runtime } from '@witan/core'
+import { defineTool, type FunctionTool, type ModelRequest, type Runtime, type RuntimeOptions } from '@witan/core'
+import { defineKnowledgeSource } from '@witan/core/knowledge'
 import type { Rule, ScriptedAnswer, ScriptedCall } from '@witan/core/testing'
 import type { Interruption, RunResult } from '@witan/protocol'
+import { stepStatuses } from '@witan/protocol/plan'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -38,8 +40,13 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
       maxModelIterationsPerCall: fc.option(fc.integer({ min: 1, max: 20 })),
     }),
     saving: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    knowing: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
+    planning: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
+    remembering: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
   })
-  .map(({ seed, size, edges, acting, asking, bound, flows, shaped, peering, limits, saving }) => {
+  .map((drawn) => {
+    const { seed, size, edges, acting, asking, bound, flows, shaped, peering, limits } = drawn
+    const { saving, knowing, planning, remembering } = drawn
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -51,7 +58,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
       const delegates = [...targets].filter(([, kind]) => kind < 12)
       return {
         id,
-        limits: { ...limits, maxTransfers: 4 },
+        limits: { ...limits, maxTransfers: 4, maxPlanRevisions: 2 },
         tools: ['note'],
         subAgents: delegates.map(([agent, kind]) => edgeOf(agent, kind)),
         transfers: [...targets].filter(([, kind]) => kind >= 12).map(([agent, kind]) => transferOf(agent, kind)),
@@ -61,6 +68,9 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
           delegates.map(([agent]) => agent),
         ),
         artifacts: saving[index] ?? false,
+        enablePlanning: planning[index] ?? false,
+        memory: memoryOf(remembering[index] ?? 5),
+        knowledgeBases: usesOf(knowing[index] ?? 5),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -68,6 +78,42 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     })
     return { seed, agents: withPeers(agents, peering), protocols }
   })
+
+/** One base, searched by a tool, by itself, or both; or none. */
+function usesOf(kind: number): NonNullable<AgentDraft['knowledgeBases']> {
+  const retrieval = (['tool', 'auto', 'both'] as const)[kind]
+  return retrieval === undefined ? [] : [{ id: 'lore', retrieval, limit: 2 }]
+}
+
+/** Of every owner, small and with all kinds; of people alone; or none. */
+function memoryOf(kind: number): AgentDraft['memory'] {
+  if (kind === 0)
+    return { scopes: ['conversation', 'person', 'agent'], archival: 'auto', coreBlocks: 2, inGroups: true }
+  return kind === 1 ? { coreCharacters: 100, archival: 'off' } : null
+}
+
+/** What a search finds depends on its words alone; every fourth finds nothing, and every ninth fails. */
+const lore = defineKnowledgeSource({
+  id: 'lore',
+  description: 'What is told.',
+  search: async ({ query }) => {
+    const dice = createHash('sha256').update(query).digest()
+    await settle((dice[0] ?? 0) % 2)
+    if ((dice[1] ?? 0) % 9 === 0) throw new Error('the search is down')
+    if ((dice[1] ?? 0) % 4 === 0) return []
+    return [0, 1].map((at) => ({
+      id: `d${(dice[2 + at] ?? 0) % 3}`,
+      title: 'Lore',
+      text: `told ${(dice[4 + at] ?? 0) % 5}`,
+    }))
+  },
+})
+
+/** What a runtime has of a system beside its agents. */
+export function definedBy({ agents, protocols = [] }: RandomSystem): Pick<RuntimeOptions, 'protocols' | 'knowledge'> {
+  const knows = agents.some(({ knowledgeBases = [] }) => knowledgeBases.length > 0)
+  return { protocols, knowledge: knows ? [lore] : [] }
+}
 
 /** One protocol without an order and one with, of two ends that both may write. */
 const protocols: readonly ProtocolInput[] = [
@@ -219,9 +265,27 @@ function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {
     const file = { name: `file-${what % 3}.txt`, media_type: 'text/plain', text: `text ${how % 4}` }
     return { name: tool.name, arguments: file }
   }
+  if (tool.name === 'update_plan')
+    return { name: tool.name, arguments: { steps: stepsOf(what), reason: `why ${how % 3}` } }
+  if (tool.name === 'remember') return { name: tool.name, arguments: blockOf(what, how) }
   if (tool.name === 'read_artifact') return { name: tool.name, arguments: { artifact_id: idIn(request, what) } }
   const made = Object.fromEntries(asked.map((name) => [name, `${name} ${what % 3}`]))
   return { name: tool.name, arguments: how % 12 === 1 ? { ...made, extra: 1 } : made }
+}
+
+/** One of three keys, as new or over one of its first revisions; every fifth is deleted. */
+function blockOf(what: number, how: number) {
+  const expected = what % 3 === 0 ? {} : { expected_revision: what % 4 }
+  const kind = how % 3 === 0 ? { kind: 'archival' } : {}
+  return { key: `k${how % 3}`, text: what % 5 === 0 ? '' : `text ${what % 7}`, ...expected, ...kind }
+}
+
+/** Up to three steps; some lists have two in progress, which no plan may have. */
+function stepsOf(which: number) {
+  return Array.from({ length: which % 4 }, (_, index) => {
+    const status = stepStatuses[(which >> (2 * index)) % stepStatuses.length]
+    return { id: `s${index}`, title: `step ${which % 3}`, status, ...(which % 5 === 0 ? { note: 'noted' } : {}) }
+  })
 }
 
 /** One of the ids of artifacts that the model reads; one that there is nowhere, if it reads none. */

@@ -25,7 +25,7 @@ test("[P1] it's small (or not)", async (context) => {
   const property = fc.property(fc.nat(), (number) => void assert.ok(drawn.push(number) > 0 && number < ${limit}))
   try {
     const expected = await holds(context, property, { all: 100, quick: 40 })
-    assert.ok(drawn.length > expected(99))
+    console.log(\`demands \${expected(99)} and \${expected(1)}\`)
   } finally {
     console.log(\`drew \${drawn.length}, last \${drawn.at(-1)}\`)
   }
@@ -43,6 +43,7 @@ function run(command: string, env: Readonly<Record<string, string>> = {}) {
 }
 
 const only = (file: string): string => `node --test --test-name-pattern=small --no-warnings ${file}`
+const demands = (output: string): readonly string[] => /demands (\S+) and (\S+)/.exec(output)?.slice(1) ?? []
 const drew = (output: string): readonly string[] => /drew (\d+)(?:, last (\d+))?/.exec(output)?.slice(1) ?? []
 
 for (const [where, env] of [
@@ -75,4 +76,16 @@ test('npm test draws less often, from a fixed seed; test:all draws a fifth from 
   assert.match(all ?? '', /seed of the day \d+/)
   assert.doesNotMatch(quick ?? '', /seed of the day/)
   assert.deepEqual(drew(run(only(file), { WITAN_SEED: '7', WITAN_RUNS: '5' }))[0], '5')
+})
+
+test('a count is demanded of the draws from the fixed seed alone, so that no other seed can miss it', (context) => {
+  const file = fileWith(context, 2 ** 31)
+  const rows: readonly (readonly [Readonly<Record<string, string>>, readonly string[]])[] = [
+    [{}, ['39', '-1']],
+    [{ WITAN_TESTS: 'all' }, ['79', '-1']],
+    [{ WITAN_SEED: '7' }, ['-1', '-1']],
+    [{ WITAN_SEED: '7', WITAN_RUNS: '10000' }, ['-1', '-1']],
+    [{ WITAN_RUNS: '10000' }, ['99', '1']],
+  ]
+  for (const [env, demanded] of rows) assert.deepEqual(demands(run(only(file), env)), demanded, JSON.stringify(env))
 })

@@ -38,7 +38,10 @@ export interface Drawn {
   readonly path: string
 }
 
-/** The share of a count that so many draws must come to; any share where a failure is repeated. */
+/**
+ * The share of a count that the draws of the fixed seed must come to, so that it is reached always or never; -1, which is no demand, for a
+ * share below 1 and where nothing is drawn from that seed.
+ */
 export type Share = (count: number) => number
 
 /** The whole number in a variable of the environment; null if it has none. */
@@ -80,7 +83,7 @@ export function repeats({ filePath = '', name }: TestContext, { seed, path }: Dr
   return `WITAN_SEED=${seed} WITAN_PATH=${path} ${node} --test-name-pattern='${pattern}' ${relative('.', filePath)}`
 }
 
-/** Checks a property. Returns what share of a count over all draws may be expected. Throws with the command that repeats a failure. */
+/** Checks a property. Returns what share of a count over all draws may be demanded. Throws with the command that repeats a failure. */
 export async function holds<Values>(
   context: TestContext,
   property: fc.IAsyncProperty<Values> | fc.IProperty<Values>,
@@ -97,7 +100,7 @@ export async function holds<Values>(
     const command = counterexamplePath === null ? '' : `\n${repeats(context, { seed, path: counterexamplePath })}`
     throw new Error(`${await fc.asyncDefaultReportMessage(found)}\n\nRepeat it with:${command}`, { cause })
   }
-  if (draws.some(({ path }) => path !== undefined)) return () => -1
-  const drawn = draws.reduce((sum, draw) => sum + draw.runs, 0)
-  return (count) => Math.floor((count * Math.min(drawn, runs.all)) / runs.all)
+  const sure = draws.filter(({ seed, path }) => seed === fixedSeed && path === undefined)
+  const drawn = sure.reduce((sum, draw) => sum + draw.runs, 0)
+  return (count) => Math.floor((count * Math.min(drawn, runs.all)) / runs.all) || -1
 }

@@ -11,7 +11,9 @@ export const companyAssistantAgent = defineAgent({
   model: modelFor('company-assistant-agent', companyAssistantScript),
   instructions: `You are the front desk of the Northwind trading company and talk with one of its employees.
 Answer with what your specialists tell you and with nothing else. Ask several at once where a question has several parts.
-They know who the employee is: never ask for a name or an id. Be brief.`,
+They know who the employee is: never ask for a name or an id. Be brief.
+What the employee wants you to know later, such as a region, you remember, and keep to it.`,
+  memory: { archival: 'off' },
   subAgents: [
     {
       agent: 'employee-profile-agent',

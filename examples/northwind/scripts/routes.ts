@@ -7,11 +7,19 @@ export type Row = Readonly<Record<string, string | number | null>>
 /** One step of a route: a tool to call next, or the words of the answer. */
 type Step = ScriptedCall | string
 
-/** What a route may look at. `result` is what its last call returned: rows of a query, or text. */
-interface Asked {
+/** A block of memory as the model reads it. */
+interface Known {
+  readonly key: string
+  readonly text: string
+  readonly revision: number
+}
+
+/** What a route may look at. `result` is what its last call returned: rows of a query, or text; `known`: what the agent remembers. */
+export interface Asked {
   readonly message: string
   readonly result: unknown
   readonly rows: readonly Row[]
+  readonly known: readonly Known[]
 }
 
 /** What to do with a message that matches: one step after the other, until one gives words. */
@@ -24,7 +32,8 @@ interface Route {
 export function routes(list: readonly Route[], otherwise: string): Rule {
   return (request) => {
     const start = request.messages.findLastIndex(({ role }) => role === 'user')
-    const message = request.messages[start]?.content ?? ''
+    const message = request.messages[start]?.content?.split('\n\n[from @witan to @')[0] ?? ''
+    const known = knownIn(request.messages.map(({ content }) => content ?? ''))
     const answers = request.messages.slice(start + 1).filter(({ role }) => role === 'tool')
     const played = list
       .filter(({ match }) => match.test(message))
@@ -34,7 +43,8 @@ export function routes(list: readonly Route[], otherwise: string): Rule {
       const calls: ScriptedCall[] = []
       for (const one of played) {
         if (one.words !== '') continue
-        const step = one.route.steps[turn]?.(asked(message, one.result)) ?? failure(one.result) ?? String(one.result)
+        const step =
+          one.route.steps[turn]?.({ ...asked(message, one.result), known }) ?? failure(one.result) ?? String(one.result)
         if (typeof step === 'string') one.words = step
         else calls.push(step)
       }
@@ -73,7 +83,18 @@ export function lines(rows: readonly Row[], line: (row: Row) => string): string 
   return rows.map((row) => `- ${line(row)}`).join('\n')
 }
 
-function asked(message: string, result: unknown): Asked {
+/** What stands in the last line of memory; the runtime writes it as JSON behind a message of the employee. */
+function knownIn(contents: readonly string[]): readonly Known[] {
+  const found = contents.findLast((content) => memoryLine.test(content))
+  const { blocks = [] } = JSON.parse(memoryLine.exec(found ?? '')?.[1] ?? '{}') as {
+    readonly blocks?: readonly Known[]
+  }
+  return blocks
+}
+
+const memoryLine = /^\[from @witan to @[\w-]+\] memory: (.*)$/m
+
+function asked(message: string, result: unknown): Omit<Asked, 'known'> {
   return { message, result, rows: Array.isArray(result) ? (result as Row[]) : [] }
 }
 

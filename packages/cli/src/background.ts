@@ -1,7 +1,9 @@
 /** Background tasks: those that still run when a run has ended, and the follow-ups that report their end. */
 import type { Chat } from '@witan/client'
 import type { Event, Task } from '@witan/protocol'
+import type { Source } from '@witan/protocol/knowledge'
 import type { Connection } from './connect.ts'
+import { printSources } from './speaking.ts'
 import type { Terminal } from './terminal.ts'
 import { print, printText } from './terminal.ts'
 import type { Line } from './tree/lines.ts'
@@ -45,12 +47,15 @@ function whatNow({ url, lasts, options }: Connection): string {
   return 'It stops with this process and goes on with the next one on this store. --wait stays until it is done.'
 }
 
+/** Shows the answer of a follow-up run, with the passages that it names. */
+type ShowFollowUp = (text: string, sources?: readonly Source[]) => void
+
 /** Prints the result of a follow-up run. */
 export interface FollowUps {
   /** Tells of those that end from now on, and of those that ended since it was last asked; the returned function ends it. */
-  listen(show: (text: string) => void): () => void
+  listen(show: ShowFollowUp): () => void
   /** Resolves when no task and no run of the conversation is at work; all that ended was shown. `watch` gets each event before that. */
-  drain(show: (text: string) => void, watch?: (event: Event) => void): Promise<void>
+  drain(show: ShowFollowUp, watch?: (event: Event) => void): Promise<void>
 }
 
 /** Follows the conversation of a chat. `drawn` has the runs that the terminal has drawn itself; they are not printed again. */
@@ -63,7 +68,7 @@ export function createFollowUps(
   /** Which agent has control of a run, where it is not the root's. */
   const speakers = new Map<string, string>()
   let from = 0
-  const take = (event: Event, show: (text: string) => void) => {
+  const take = (event: Event, show: ShowFollowUp) => {
     from = event.seq ?? from
     if (event.type === 'transfer' && event.invocationId === event.rootCallId)
       speakers.set(event.rootCallId, event.content.to)
@@ -71,13 +76,10 @@ export function createFollowUps(
     if (event.type === 'start' && event.content.hidden) hidden.add(event.callId)
     const isOver = event.type === 'end' || event.type === 'error'
     if (!isOver || !hidden.delete(event.callId) || drawn.has(event.callId)) return
-    show(
-      event.type === 'end'
-        ? endText(event, speakers.get(event.callId))
-        : `The follow-up failed: ${event.content.detail}`,
-    )
+    if (event.type === 'error') return show(`The follow-up failed: ${event.content.detail}`)
+    if (event.type === 'end') show(endText(event, speakers.get(event.callId)), event.content.sources)
   }
-  const read = async (show: (text: string) => void, signal: AbortSignal) => {
+  const read = async (show: ShowFollowUp, signal: AbortSignal) => {
     for await (const event of client.events(chat.id, { from, signal })) take(event, show)
   }
   return {
@@ -118,9 +120,10 @@ function endText({ content, author }: Extract<Event, { type: 'end'; kind: 'agent
 }
 
 /** The answer of a follow-up run, printed between the others. */
-export function printFollowUp(terminal: Terminal, text: string): void {
+export function printFollowUp(terminal: Terminal, text: string, sources?: readonly Source[]): void {
   print(terminal, [{ text: '⇢ from the background', tone: 'busy' }])
   print(terminal)
   printText(terminal, text.trimEnd())
+  printSources(terminal, sources)
   print(terminal)
 }

@@ -13,6 +13,8 @@ import { devCommand } from './commands/dev.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { interruptionCommands } from './commands/interruptions.ts'
 import { keyCommands } from './commands/keys.ts'
+import { knowledgeCommands } from './commands/knowledge.ts'
+import { memoryCommands } from './commands/memory.ts'
 import { archiveCommand } from './commands/archive.ts'
 import { movingCommands } from './commands/export-import.ts'
 import { resolveCommand } from './commands/resolve.ts'
@@ -40,6 +42,8 @@ export const commands: readonly Command[] = [
   checkCommand,
   ...agentCommands,
   ...protocolCommands,
+  ...knowledgeCommands,
+  ...memoryCommands,
   ...conversationCommands,
   ...taskCommands,
   ...interruptionCommands,

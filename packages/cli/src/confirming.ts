@@ -1,5 +1,12 @@
 /** Asks the person at the terminal whether to go on. */
-import { createLineReader, type Terminal } from './terminal.ts'
+import type { Given, Option } from './command.ts'
+import { UsageError } from './exit.ts'
+import { createLineReader, print, type Terminal } from './terminal.ts'
+
+/** The option of a command that deletes what it has not been given by name. */
+export const yesOption: Readonly<Record<string, Option>> = {
+  yes: { short: 'y', help: 'Do not ask before deleting. Required in a script.' },
+}
 
 /** Whether there is a person to ask: both what is read and what is written is a terminal. */
 export function canAsk({ input, output }: Terminal): boolean {
@@ -17,4 +24,20 @@ export async function askYes(terminal: Terminal, question: string): Promise<bool
   } finally {
     reader.close()
   }
+}
+
+/**
+ * Whether something may be deleted: with `--yes`, or if the person at the terminal says so; a no is printed. Without either it throws
+ * `UsageError`, so that a script deletes only what it was told to.
+ */
+export async function mayDelete(given: Given, terminal: Terminal, question: string): Promise<boolean> {
+  if (given.has('yes')) return true
+  if (!canAsk(terminal))
+    throw new UsageError(
+      'Nothing was changed: without a terminal, deleting cannot be confirmed.',
+      'Add --yes to delete without a question.',
+    )
+  if (await askYes(terminal, question)) return true
+  print(terminal, 'Nothing was changed.')
+  return false
 }

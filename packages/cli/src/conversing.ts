@@ -71,7 +71,7 @@ function printOutcome(stage: Stage, result: RunResult): ExitCode {
   const text = result.text || (result.output === null ? '' : compact(result.output))
   print(terminal)
   if (text !== '') {
-    printSpoken(terminal, { text, agent: result.agent, root: stage.chat.agent })
+    printSpoken(terminal, { text, agent: result.agent, root: stage.chat.agent, sources: result.sources })
     print(terminal)
   }
   if (result.status === 'waiting') printWaiting(stage, result)

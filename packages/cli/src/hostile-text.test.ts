@@ -71,6 +71,7 @@ const lead = scriptedModel(
   },
   { id: 'scripted/lead' },
 )
+const passageIn = (text: string) => `[${/"id":"(k[a-z2-7]{8})"/.exec(text)?.[1]}]`
 const about = `Does it. ${hostile}`
 const agents = [
   defineAgent({
@@ -86,6 +87,15 @@ const agents = [
     subAgents: [{ agent: 'worker', description: about, blocking: 'model' }],
     actions: [{ name: 'Stamp', description: about, parametersSchema: { type: 'object', properties: {} } }],
   } as never),
+  defineAgent({
+    id: 'reader',
+    instructions: about,
+    model: scriptedModel((request) => `Below ${passageIn(lastUserMessage(request))}. ${hostile}`, {
+      id: 'scripted/reader',
+    }),
+    knowledgeBases: [{ id: 'house', retrieval: 'auto' }],
+    memory: {},
+  } as never),
   defineAgent({ id: 'worker', instructions: about, model: worker, tools: [save], artifacts: true } as never),
 ]
 
@@ -97,12 +107,19 @@ describe('hostile text', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'witan-hostile-'))
     const config = await loadConfig({ file: askConfig, env: { WITAN_LOG_LEVEL: 'silent' } })
-    real = await startServer({ ...config, agents })
+    real = await startServer({ ...config, agents, knowledge: [{ id: 'house', description: 'The house.' }] })
     server = await startHostileServer(real.url)
     const client = createClient({ url: real.url })
     const parameters = { note: hostile }
     await client.conversation('lead', { id: 'chats/one', parameters }).run(`go ${hostile}`)
     await client.conversation('lead', { id: 'chats/two', parameters }).run('fail')
+    const uri = 'https://house.example/cellar'
+    const cellar = { key: 'cellar.md', mediaType: 'text/markdown', text: '# Cellar\n\nThe wine is here.', uri }
+    await client.knowledge.documents.ingest('house', [cellar])
+    const about = { agent: 'reader', subject: 'user:local', key: 'note', text: hostile.toWellFormed() }
+    known.block = (await client.memory.create(about)).id
+    const told = await client.conversation('reader', { id: 'chats/four' }).run('Where is the wine?')
+    assert.equal(told.sources?.length, 1)
     const asked = client.conversation('lead', {
       id: 'chats/three',
       parameters,
@@ -134,6 +151,8 @@ describe('hostile text', () => {
     ['conversations', 'list', '--json'],
     ['conversations', 'show', 'chats/one'],
     ['conversations', 'show', 'chats/two'],
+    ['conversations', 'show', 'chats/four'],
+    ['run', 'reader', 'Where is the wine?'],
     ['conversations', 'show', 'chats/three', '--json'],
     ['conversations', 'diagram', 'chats/one'],
     ['conversations', 'diagram', 'chats/one', '--format', 'mermaid'],
@@ -156,6 +175,13 @@ describe('hostile text', () => {
     ['artifacts', 'list', 'chats/one', '--json'],
     ['usage'],
     ['usage', '--by', 'conversation', '--json'],
+    ['memory', 'list'],
+    ['memory', 'list', '--json'],
+    ['memory', 'show', known.block ?? ''],
+    ['memory', 'show', known.block ?? '', '--revisions'],
+    ['memory', 'show', known.block ?? '', '--revisions', '--json'],
+    ['memory', 'set', known.block ?? '', hostile.toWellFormed()],
+    ['memory', 'show', 'note'],
     ['keys', 'list'],
     ['audit'],
     ['audit', '--json'],

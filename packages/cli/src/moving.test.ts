@@ -48,6 +48,25 @@ describe('a store as a file', () => {
     assert.deepEqual([over.code, /"a.jsonl" already exists/.test(over.err)], [2, true])
   })
 
+  test('each kind of what is moved is counted as what it is', async () => {
+    const definitions = {
+      store: { url: 'file:./kinds.db' },
+      knowledge: [{ id: 'house' }, { id: 'garden' }],
+      protocols: [{ name: 'talk', messages: [{ name: 'ask', from: 'initiator', schema: { type: 'object' } }] }],
+    }
+    await writeFile(join(folder, 'witan.config.json'), JSON.stringify(definitions))
+    await writeFile(join(folder, 'roof.md'), 'The roof is red.')
+    assert.equal((await witan(['knowledge', 'add', 'house', 'roof.md'], { folder })).code, 0)
+    const all = '0 agents, 1 protocol, 2 knowledge bases, 0 conversations, 1 document'
+    assert.equal((await witan(['export', 'kinds.jsonl'], { folder })).err, `exported ${all}\n`)
+    const environment = { WITAN_STORE_URL: `file:${join(folder, 'copy.db')}` }
+    const { err } = await witan(['import', 'kinds.jsonl', '--config', deskConfig], { folder, environment })
+    assert.match(
+      err,
+      new RegExp(`^imported ${all}\\n +Documents wait to be read: they are found once a process that takes work runs`),
+    )
+  })
+
   test('a file that is not as export wrote it is refused, and nothing of it is stored [P23]', async () => {
     await exported('a.db', 'good.jsonl')
     const good = (await readFile(join(folder, 'good.jsonl'), 'utf8')).split('\n')

@@ -16,6 +16,22 @@ test('it starts from source without any flag of Node', () => {
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
+test('a thread that it starts finds its modules without any flag of Node', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'witan-thread-'))
+  context.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(
+    join(folder, 'witan.config.json'),
+    '{ "store": { "url": "file:./w.db" }, "knowledge": [{ "id": "house" }] }',
+  )
+  writeFileSync(join(folder, 'roof.md'), 'The roof is red.')
+  const run = (...words: readonly string[]) =>
+    spawnSync(process.execPath, [program, 'knowledge', ...words], { cwd: folder, env, encoding: 'utf8' })
+  const { status, stdout, stderr } = run('add', 'house', 'roof.md')
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+  assert.match(stdout, /^added 1, /)
+  assert.match(run('search', 'house', 'roof').stdout, /The roof is red/)
+})
+
 /** What the program says under a Node that calls itself older. */
 function underOlderNode(file: string) {
   const older = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.9.0" } })'

@@ -7,6 +7,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { testServer } from '../../../test/postgres/support/server.ts'
 import { type Running, start, startWith } from './testing/program.ts'
 import { witan } from './testing/witan.ts'
 
@@ -49,6 +50,23 @@ describe('a program that serves', () => {
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
     assert.equal(await server.stop(), 0)
   })
+
+  for (const [command, line] of Object.entries({ serve: '"ready"', dev: 'Ctrl+C stops', work: 'witan works on' }))
+    test(`a signal that comes with the first line of ${command} ends it in order`, async () => {
+      // A process without a handler is ended by the signal before kill returns.
+      const stopping = `const write = process.stdout.write
+process.stdout.write = function (text, ...more) {
+  const is = write.call(this, text, ...more)
+  if (String(text).includes('${line}')) process.kill(process.pid, 'SIGTERM')
+  return is
+}`
+      const store = command === 'work' ? { WITAN_STORE_URL: await testServer() } : {}
+      const options = `--import=data:text/javascript,${encodeURIComponent(stopping)}`
+      const program = startWith({ ...store, WITAN_PORT: '0', NODE_OPTIONS: options }, folder, command)
+      running.push(program)
+      await once(program.child, 'close')
+      assert.deepEqual([program.child.exitCode, program.child.signalCode], [0, null])
+    })
 
   for (const command of ['serve', 'dev'])
     test(`a second ${command} on a taken port says who listens there and what to do`, async () => {

@@ -2,6 +2,8 @@
 import type { AgentInput, CheckReport, StoredAgent } from '@witan/protocol'
 import type { StoredField } from '@witan/protocol/schemas'
 import type { Preview, PreviewInput } from '@witan/protocol/tools'
+import { type AgentKnowledge, agentKnowledgeCalls } from './agent-knowledge.ts'
+import type { KnowledgeBaseToSave } from './knowledge.ts'
 import { eachItem, type Page, type PageQuery } from './page.ts'
 import type { ProtocolToSave } from './protocols.ts'
 import { type Revisions, revisionCalls } from './revisions.ts'
@@ -51,10 +53,18 @@ export interface Agents {
   create(agent: AgentInput): Promise<StoredAgent>
   /** Deletes; `AGENT_REFERENCED` while others list it, unless `force`. */
   delete(id: string, options?: { readonly force?: boolean }): Promise<void>
-  /** Saves all or none, so that agents may list each other, and the protocols that they speak with them. */
-  batch(agents: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<readonly StoredAgent[]>
-  /** Checks the stored agents and protocols together with the given ones; saves nothing. */
-  check(agents?: readonly AgentToSave[], protocols?: readonly ProtocolToSave[]): Promise<CheckReport>
+  /** Saves all or none, so that agents may list each other, and with them the protocols that they speak and the bases that they search. */
+  batch(
+    agents: readonly AgentToSave[],
+    protocols?: readonly ProtocolToSave[],
+    knowledge?: readonly KnowledgeBaseToSave[],
+  ): Promise<readonly StoredAgent[]>
+  /** Checks the stored agents, protocols and knowledge bases together with the given ones; saves nothing. */
+  check(
+    agents?: readonly AgentToSave[],
+    protocols?: readonly ProtocolToSave[],
+    knowledge?: readonly KnowledgeBaseToSave[],
+  ): Promise<CheckReport>
   /** The tree below one agent. */
   graph(id: string): Promise<AgentGraph>
   /** What the first model call of an agent, or of a draft of it, would get. Stores and asks nothing. */
@@ -63,6 +73,8 @@ export interface Agents {
   /** Spelled as in the address, `/agents/{id}/subagents`. */
   readonly subagents: SubAgents
   readonly tools: Tools
+  /** The knowledge bases that an agent searches. */
+  readonly knowledge: AgentKnowledge
 }
 
 /** The agent calls over one transport. */
@@ -78,21 +90,24 @@ export function agentCalls(transport: Transport): Agents {
       transport.json('PUT', at(agent.id), { body: agent, headers: revisionHeader(ifMatch) }),
     create: (agent) => transport.json('POST', '/api/v1/agents', { body: agent }),
     delete: (id, { force } = {}) => transport.json('DELETE', at(id), { query: force ? { force: true } : {} }),
-    batch: async (agents, protocols) => {
+    batch: async (agents, protocols, knowledge) => {
       const saved = await transport.json<{ agents: readonly StoredAgent[] }>('POST', '/api/v1/agents/batch', {
-        body: protocols === undefined ? { agents } : { agents, protocols },
+        body: given({ agents, protocols, knowledge }),
       })
       return saved.agents
     },
-    check: (agents, protocols) =>
-      transport.json('POST', '/api/v1/check', {
-        onlyReads: true,
-        body: { ...(agents === undefined ? {} : { agents }), ...(protocols === undefined ? {} : { protocols }) },
-      }),
+    check: (agents, protocols, knowledge) =>
+      transport.json('POST', '/api/v1/check', { onlyReads: true, body: given({ agents, protocols, knowledge }) }),
     graph: (id) => transport.json('GET', `${at(id)}/graph`),
     preview: (id, request = {}) => transport.json('POST', `${at(id)}/preview`, { body: request, onlyReads: true }),
     revisions: revisionCalls(transport, at),
     subagents: subAgentCalls(transport),
     tools: toolCalls(transport),
+    knowledge: agentKnowledgeCalls(transport),
   }
+}
+
+/** What was given, without what was not. */
+function given(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }

@@ -249,6 +249,19 @@ describe('the calls of a client', () => {
     })
   })
 
+  it('goes on elsewhere when a newer version has taken the server over', async () => {
+    const of = (seq: number) => ({ id: seq, event: 'notice', data: { seq, type: 'notice' } })
+    const frame = ({ id, event, data }: { id: number; event: string; data: object }) =>
+      `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+    const first = `${frame(of(41))}${frame({ id: 41, event: 'taken_over', data: { from: 41 } })}`
+    replies.push({ status: 200, body: first, type: 'text/event-stream' })
+    replies.push({ status: 200, body: frame(of(42)), type: 'text/event-stream' })
+    const seqs = []
+    for await (const { seq } of witan.events('chats/7', { from: 40 })) if (seqs.push(seq) === 2) break
+    assert.deepEqual(seqs, [41, 42])
+    assert.equal(seen.at(-1)?.headers['last-event-id'], '41')
+  })
+
   it('repeats a get behind a proxy that has no server, and never a put', async () => {
     replies.push({ status: 502, body: '<html>', type: 'text/html' })
     await witan.agents.get('a')

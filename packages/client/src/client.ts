@@ -23,6 +23,8 @@ import {
 } from './conversations.ts'
 import { followEvents } from './events.ts'
 import { type Keys, keyCalls } from './keys.ts'
+import { type Knowledge, knowledgeCalls } from './knowledge.ts'
+import { type Memory, memoryCalls } from './memory.ts'
 import { type Protocols, protocolCalls } from './protocols.ts'
 import { type Artifacts, artifactCalls } from './artifacts.ts'
 import { type Tasks, taskCalls } from './tasks.ts'
@@ -48,6 +50,8 @@ export interface Client {
   readonly url: string
   readonly agents: Agents
   readonly protocols: Protocols
+  readonly knowledge: Knowledge
+  readonly memory: Memory
   readonly conversations: Conversations
   readonly documents: Documents
   readonly runs: Runs
@@ -93,6 +97,8 @@ export function createClient(options: ClientOptions): Client {
     url: options.url,
     agents: agentCalls(transport),
     protocols: protocolCalls(transport),
+    knowledge: knowledgeCalls(transport),
+    memory: memoryCalls(transport),
     conversations: conversationCalls(transport),
     documents: documentCalls(transport),
     runs: runCalls(transport),

@@ -109,6 +109,27 @@ test('the calls of a run stand below each other, with what they were asked and w
   assert.deepEqual([root?.text, root?.modelCalls, root?.tokens.input], ['Done.', 2, 20])
 })
 
+test('a call names the entry with its answer: the last reply of its model, the end or error of a tool, the end of what has no model', () => {
+  const answers = (...given: readonly Given[]) => {
+    const all = eventsOf(given)
+    const view = viewOf(all)
+    return ['a', 'a.b', 'a.b.t'].map((callId) => {
+      const seq = view.calls.get(callId)?.answerSeq
+      const event = seq == null ? undefined : all.find((one) => one.seq === seq)
+      return event === undefined ? null : `${event.type} ${event.kind} ${event.callId}`
+    })
+  }
+  assert.deepEqual(answers(...wholeRun), ['end model a', 'end model a.b', 'end tool a.b.t'])
+  const lastReply = eventsOf(wholeRun).findLast(({ kind, callId }) => kind === 'model' && callId === 'a')
+  assert.equal(viewOf(eventsOf(wholeRun)).calls.get('a')?.answerSeq, lastReply?.seq)
+  const begun = wholeRun.slice(0, wholeRun.indexOf(toolStarts) + 1)
+  assert.equal(answers(...begun).at(-1), null, 'nothing answers what works')
+  const fails: Given = ['error', 'a.b.t', { code: 'TOOL_FAILED', detail: 'no' }, 'tool']
+  assert.equal(answers(...begun, fails).at(-1), 'error tool a.b.t')
+  const silent = wholeRun.filter(([, , , kind]) => kind !== 'model')
+  assert.deepEqual(answers(...silent), ['end agent a', 'end agent a.b', 'end tool a.b.t'])
+})
+
 test('what is stored alone gives the same view as having watched it live', () => {
   const live = events(...wholeRun)
   const stored = live.filter((event) => event.type !== 'delta')
@@ -215,6 +236,60 @@ test('[T31] a file that a tool saved is in the view once, and at its call; what 
   )
   const alone = viewOf(events(artifact({ ...saved, bytes: -1, name: null })))
   assert.deepEqual([alone.artifacts.get('art_1')?.bytes, alone.artifacts.get('art_1')?.name], [0, ''])
+})
+
+test('[F02] an answer has its sources, and a call what its message found by itself; what is neither changes nothing', () => {
+  const source = { id: 'kaaaaaaaa', base: 'house', document: 'a.md', title: 'A', uri: null, heading: 'A', digest: 'd' }
+  const found = { query: 'Where?', passages: [{ id: 'kaaaaaaaa', base: 'house', document: 'a.md' }] }
+  const view = viewOf(
+    events(
+      asked,
+      starts('a'),
+      ['retrieval', 'a', found],
+      ['retrieval', 'b', found],
+      ['end', 'a', { text: 'There [kaaaaaaaa].', finishReason: 'stop', sources: [source, { id: 3 }, 'x'] }, 'agent'],
+    ),
+  )
+  assert.deepEqual(view.calls.get('a')?.sources, [source])
+  assert.deepEqual(view.calls.get('a')?.retrievals, [{ ...found, seq: 3, at: new Date(2000).toISOString() }])
+  const odd = viewOf(
+    events(starts('a'), ['retrieval', 'a', { passages: [1, { id: 2 }] }], ['end', 'a', { sources: 'x' }, 'agent']),
+  )
+  assert.deepEqual(odd.calls.get('a')?.sources, [])
+  assert.deepEqual(odd.calls.get('a')?.retrievals[0]?.passages, [{ id: '', base: '', document: '' }])
+})
+
+test('[F08] a call has the plan of its agent, and each step the calls that began in it; what is no plan changes nothing', () => {
+  const step = (id: string, status: string, more = {}) => ({ id, title: `Do ${id}`, status, ...more })
+  const plan = (revision: number, ...steps: unknown[]) => ({ revision, steps, reason: null })
+  const left = plan(4, step('a', 'in_progress'))
+  const started = viewOf(
+    events(
+      ['start', 'a', { message: 'Go.', plan: left }, 'agent'],
+      ['start', 'a.one', { name: 'look', arguments: {}, bound: [] }, 'tool'],
+      ['start', 'a.w', { name: 'update_plan', arguments: {}, bound: [] }, 'tool'],
+      ['plan', 'a.w', plan(5, step('a', 'completed', { note: 'Seen.' }), step('b', 'in_progress'))],
+      ['start', 'a.b', { message: 'Look.' }, 'agent'],
+      ['start', 'a.c', { message: 'Mine.', handedFrom: 'a' }, 'agent'],
+      ['plan', 'no.where', plan(6)],
+    ),
+  )
+  assert.deepEqual(started.calls.get('a')?.plan, {
+    revision: 5,
+    steps: [
+      { ...step('a', 'completed'), note: 'Seen.', calls: ['a.one'] },
+      { ...step('b', 'in_progress'), note: null, calls: ['a.b'] },
+    ],
+  })
+  assert.equal(started.calls.get('a.b')?.plan, null)
+  const odd = viewOf(
+    events(
+      ['start', 'a', { message: 'Go.', plan: 'x' }, 'agent'],
+      ['plan', 'a.w', { revision: 'x', steps: [1, { id: 2, status: 'done' }, { status: 'pending' }] }],
+    ),
+  )
+  const nameless = { id: '', title: '', status: 'pending', note: null, calls: [] }
+  assert.deepEqual(odd.calls.get('a')?.plan, { revision: 0, steps: [nameless] })
 })
 
 test('a conversation that is gone has nothing that goes on', () => {

@@ -6,7 +6,11 @@ import type { Asked, CallNotice, CallView, ChatMessage, ConversationView, Person
 import type { Writable } from '@witan/protocol/entries'
 import { type Call, newCall } from './folded-call.ts'
 import { readArtifact } from './read-artifact.ts'
-import { readCaller, type RequiredEvent, readInterruption, waitingTool } from './read-interruption.ts'
+import { type RequiredEvent, readInterruption, waitingTool } from './read-interruption.ts'
+import { readRetrieval, readSources } from './read-knowledge.ts'
+import { readMemory } from './read-memory.ts'
+import { addToPlan, readPlan } from './read-plan.ts'
+import { readStart } from './read-start.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
 
@@ -96,6 +100,12 @@ function dispatch(view: Draft, event: Event): Call | null {
       return onParticipant(view, event)
     case 'artifact':
       return onArtifact(view, event)
+    case 'retrieval':
+      return onRetrieval(view, event)
+    case 'memory':
+      return onMemory(view, event)
+    case 'plan':
+      return onPlan(view, event)
     case 'summary':
     case 'checkpoint':
       return null
@@ -149,6 +159,26 @@ function onArtifact(view: Draft, { callId, content }: EventOf<'artifact'>): Call
   return call
 }
 
+function onRetrieval(view: Draft, event: EventOf<'retrieval'>): Call | null {
+  const call = view.calls.get(event.callId) ?? null
+  call?.retrievals.push(readRetrieval(event, view.lastSeq))
+  return call
+}
+
+/** A call has what it read; what a tool call wrote stands at the tool call. */
+function onMemory(view: Draft, event: EventOf<'memory'>): Call | null {
+  const call = view.calls.get(event.callId) ?? null
+  call?.memories.push(readMemory(event, view.lastSeq))
+  return call
+}
+
+/** It stands at the call that wrote it. */
+function onPlan(view: Draft, { parentCallId, content }: EventOf<'plan'>): Call | null {
+  const call = view.calls.get(parentCallId ?? '') ?? null
+  if (call !== null) call.plan = readPlan(call.plan, content)
+  return call
+}
+
 function filesOf(given: unknown): FileReference[] {
   return records(given).map(({ digest, mediaType, bytes, name }) => ({
     digest: text(digest),
@@ -169,25 +199,9 @@ function onStart(view: Draft, event: EventOf<'start'>): Call | null {
   if (event.kind !== 'agent' && event.kind !== 'tool') return null
   const call = view.calls.get(event.callId) ?? addCall(view, event)
   call.endedAt = null
-  if (event.kind === 'agent') {
-    const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote } = event.content
-    const name = text(event.agentPath).split('/').at(-1) || text(event.author)
-    const shown = isRecord(parameters) ? parameters : null
-    const rest = { parameters: shown, hiddenParameters: texts(hiddenParameters), hidden: hidden === true }
-    const place = { handedFrom: text(handedFrom) || null, step: stepOf(step), remote: text(remote) || null }
-    const from = { caller: readCaller(caller) }
-    const asked = { task: text(message), arguments: null, bound: [] }
-    return Object.assign(call, { kind: event.kind, name, ...asked, ...rest, ...place, ...from })
-  }
-  const { name, arguments: given, bound } = event.content
-  const said = text(name) || text(event.author)
-  return Object.assign(call, { kind: event.kind, name: said, arguments: given ?? null, bound: texts(bound) })
-}
-
-function stepOf(given: unknown): CallView['step'] {
-  if (!isRecord(given)) return null
-  const [index, round] = [number(given.index), number(given.round)]
-  return index === null ? null : { index, round: round ?? 0 }
+  Object.assign(call, readStart(event))
+  addToPlan(view.calls.get(call.parentCallId ?? ''), call)
+  return call
 }
 
 /** Control that comes back is a property of the target's call, because no new call starts then. */
@@ -224,6 +238,7 @@ function onEnd(view: Draft, event: EventOf<'end'>): Call | null {
   if (event.kind === 'model') return onModelEnd(view, event)
   const call = view.calls.get(event.callId)
   if (call === undefined) return null
+  call.answerSeq = event.kind === 'tool' ? (event.seq ?? null) : (call.answerSeq ?? event.seq ?? null)
   if (event.kind === 'tool') {
     const { result, truncated, bound } = event.content
     for (const one of texts(bound)) call.bound.push(one)
@@ -232,10 +247,11 @@ function onEnd(view: Draft, event: EventOf<'end'>): Call | null {
     call.transferToAgent = isRecord(event.actions) ? text(event.actions.transferToAgent) || null : null
     return endCall(view, call, { at: event.at, state: call.state === 'cancelled' ? 'cancelled' : 'completed' })
   }
-  const { text: said, output, finishReason } = event.content
+  const { text: said, output, finishReason, sources } = event.content
   call.finishReason = text(finishReason) || null
   call.text = text(said)
   call.output = output ?? null
+  call.sources = readSources(sources)
   takeRemoteUsage(call, event.content.usage)
   const state = finishReason === 'cancelled' ? 'cancelled' : finishReason === 'error' ? 'failed' : 'completed'
   return endCall(view, call, { at: event.at, state })
@@ -248,6 +264,7 @@ function onModelEnd(view: Draft, event: Extract<Event, { type: 'end'; kind: 'mod
   const [input, output] = [number(usage?.inputTokens), number(usage?.outputTokens)]
   call.model = text(event.content.model) || call.model
   call.modelCalls += 1
+  if (call.callId === event.callId) call.answerSeq = event.seq ?? call.answerSeq
   call.textEnded = true
   call.reasoned = settleReasoning(call.reasoned, text(event.at))
   call.tokens = {
@@ -264,6 +281,7 @@ function onError(view: Draft, event: EventOf<'error'>): Call | null {
   const { code, detail } = event.content
   if (event.kind === 'tool') for (const one of texts(event.content.bound)) call.bound.push(one)
   call.error = { code: text(code) || 'INTERNAL', detail: text(detail) }
+  call.answerSeq = event.seq ?? call.answerSeq
   call.text = ''
   takeRemoteUsage(call, null)
   return endCall(view, call, { at: event.at, state: code === 'RUN_CANCELLED' ? 'cancelled' : 'failed' })

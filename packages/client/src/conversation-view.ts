@@ -2,6 +2,8 @@
 import type { Interruption, InterruptionState } from '@witan/protocol'
 import type { Artifact } from '@witan/protocol/entries'
 import type { FileReference } from '@witan/protocol/files'
+import type { Source } from '@witan/protocol/knowledge'
+import type { Plan } from '@witan/protocol/plan'
 import type { OutsideCaller } from '@witan/protocol/schemas'
 
 /** The state of a call. `waiting` means parked until an answer arrives; no process has it in memory. */
@@ -61,6 +63,27 @@ export interface Reasoned {
   readonly since: string | null
 }
 
+/** What a message found in the knowledge bases of the agent that it came to, by itself. */
+export interface Retrieval {
+  readonly seq: number
+  readonly at: string
+  readonly query: string
+  readonly passages: readonly Pick<Source, 'id' | 'base' | 'document'>[]
+}
+
+/** What an agent read of its memory, or wrote or erased there. A read of a person with nothing has no blocks. */
+export interface MemoryUse {
+  readonly seq: number
+  readonly at: string
+  readonly op: 'read' | 'write' | 'erase'
+  readonly agent: string
+  /** Null if the agent has several. */
+  readonly scope: string | null
+  /** Whom it is about, such as `user:anna`; null for nobody. */
+  readonly subject: string | null
+  readonly blocks: readonly { readonly key: string; readonly revision: number }[]
+}
+
 /** One node of the tree: an agent or a tool at work. */
 export interface CallView {
   readonly callId: string
@@ -115,8 +138,18 @@ export interface CallView {
   readonly branch: string | null
   /** Messages to a running task, in order. */
   readonly taskMessages: readonly TaskMessage[]
+  /** The entry with its answer or result: an agent's last model reply, or the end of what has no model; null while there is none. */
+  readonly answerSeq: number | null
   /** The files that this tool call has saved, in order [T31]. */
   readonly artifacts: readonly Artifact[]
+  /** The passages that its final answer names, in the order of their first mention. */
+  readonly sources: readonly Source[]
+  /** What its messages found in its knowledge bases by themselves, in order. */
+  readonly retrievals: readonly Retrieval[]
+  /** What its agent read of its memory, or what this call wrote there, in order. */
+  readonly memories: readonly MemoryUse[]
+  /** The plan of its agent: what was left as it began, and what it made of it; null for none. */
+  readonly plan: Plan | null
   /** When it began; of a call that an approval held, when that was asked. */
   readonly startedAt: string
   readonly endedAt: string | null

@@ -62,8 +62,8 @@ export function isNotFound(error: unknown): boolean {
 }
 
 /**
- * Makes the error of a refused request. `details` has `status`, `requestId`, `retryAfterSeconds` and, for a code this
- * version does not know, the `code` as sent. A proxy's own reply counts as no reply.
+ * Makes the error of a refused request. `details` has `status`, `requestId`, `retryAfterSeconds`, what is there instead as `current`, and for a
+ * code this version does not know, the `code` as sent. A proxy's own reply counts as no reply.
  */
 export function refusal(url: string, response: Response, body: string): WitanError | ClientError {
   const sent = parseProblem(body)
@@ -76,6 +76,7 @@ export function refusal(url: string, response: Response, body: string): WitanErr
   const details: Record<string, unknown> = { status: response.status }
   if (sent.requestId !== undefined) details.requestId = sent.requestId
   if (code !== sent.code) details.code = sent.code
+  if (sent.current !== undefined) details.current = sent.current
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
   if (Number.isFinite(retryAfter)) details.retryAfterSeconds = retryAfter
   const options = { details, ...(sent.path ? { path: sent.path } : {}), ...(sent.hint ? { hint: sent.hint } : {}) }
@@ -87,7 +88,7 @@ export function refusal(url: string, response: Response, body: string): WitanErr
 
 const proxyStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
-type SentProblem = Partial<Omit<Problem, 'code'>> & { readonly code: string }
+type SentProblem = Partial<Omit<Problem, 'code'>> & { readonly code: string; readonly current?: unknown }
 
 function parseProblem(body: string): SentProblem | null {
   try {

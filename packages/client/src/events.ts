@@ -44,6 +44,7 @@ export async function* followEvents(
         connected = true
         if (frame === opened) continue
         refuseWentBack(frame)
+        if (frame.event === takenOver) break
         if (frame.event === 'result') throw invalidReply(transport.address(path), 'it is not an event stream')
         failures = 0
         const event = parseReply(transport.address(path), frame.data) as Event
@@ -61,6 +62,9 @@ export async function* followEvents(
     await transport.timing.pause(waitMs, signal).catch(() => {})
   }
 }
+
+/** The last frame of a stream of a process that is too old to read more: another one goes on. */
+export const takenOver = 'taken_over'
 
 /** The last frame of a stream whose reader has what is no longer stored: throws `EVENT_ID_AHEAD`, with the seq to go on from. */
 export function refuseWentBack(frame: Frame): void {

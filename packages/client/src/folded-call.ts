@@ -1,7 +1,7 @@
 /** A call while a view is built: the same fields as readers see, but writable. */
 import type { Event } from '@witan/protocol'
 import type { Artifact, Writable } from '@witan/protocol/entries'
-import type { Asked, CallNotice, CallView, TaskMessage } from './conversation-view.ts'
+import type { Asked, CallNotice, CallView, MemoryUse, Retrieval, TaskMessage } from './conversation-view.ts'
 import { text } from './read-value.ts'
 
 /** A call of the view. */
@@ -11,6 +11,8 @@ export interface Call extends Writable<CallView> {
   readonly taskMessages: TaskMessage[]
   readonly artifacts: Artifact[]
   readonly asked: Writable<Asked>[]
+  readonly retrievals: Retrieval[]
+  readonly memories: MemoryUse[]
   readonly children: string[]
 }
 
@@ -53,7 +55,12 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     step: null,
     branch: text(event.branch) || null,
     taskMessages: [],
+    answerSeq: null,
     artifacts: [],
+    sources: [],
+    retrievals: [],
+    memories: [],
+    plan: null,
     startedAt: text(event.at),
     endedAt: null,
     children: [],

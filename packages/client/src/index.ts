@@ -57,6 +57,7 @@ export type {
   NewSubAgent,
   SubAgents,
 } from './sub-agents.ts'
+export type { Knowledge } from './knowledge.ts'
 export type { Revisions } from './revisions.ts'
 export type { Tools } from './tools.ts'
 

@@ -1,7 +1,7 @@
 /** One run read as events, over lost connections too. */
 import type { Event, EventPage, RunResult, RunState } from '@witan/protocol'
 import { ClientError, invalidReply } from './error.ts'
-import { followEvents, opened, openFrames, refuseWentBack } from './events.ts'
+import { followEvents, opened, openFrames, refuseWentBack, takenOver } from './events.ts'
 import { backoffMs } from './timing.ts'
 import {
   conversationSegment,
@@ -60,6 +60,7 @@ export async function* streamRun(
       for await (const frame of openFrames(transport, { method: 'POST', path, request })) {
         if (frame === opened) continue
         refuseWentBack(frame)
+        if (frame.event === takenOver) break
         if (frame.event === 'result') {
           const reply = parseReply(url, frame.data) as RunReply
           if (!isResult(reply)) return yield* followRun(transport, reading, reply.runId)

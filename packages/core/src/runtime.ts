@@ -48,7 +48,7 @@ export function createRuntime(options: RuntimeOptions = {}): Runtime {
   }
 }
 
-/** Stores the agents and protocols of the code in the database `default`, as `source: code`, before any work is claimed [F10]. */
+/** Stores the definitions of the code in the database `default`, as `source: code`, before any work is claimed [F10]. */
 async function start(parts: Parts, listening: RuntimeOptions['listening']): Promise<void> {
   await parts.store.open()
   const { database } = localPrincipal
@@ -57,6 +57,7 @@ async function start(parts: Parts, listening: RuntimeOptions['listening']): Prom
   parts.preparing.isPrepared(database)
   parts.listening.current = startListening(parts, listening)
   await parts.worker.open()
+  parts.ingests.open()
 }
 
 /** Closes the parts. `over` is called when all work has stopped, before the store closes: no work is accepted afterwards. */
@@ -71,13 +72,14 @@ async function stop(
   )
   parts.expiry.close()
   parts.listening.current?.close()
-  if (opened) await parts.worker.close()
+  if (opened) await Promise.all([parts.worker.close(), parts.ingests.close()])
   parts.env.timeLimit.close()
   over()
   const hint = 'Its result is in the store: getRun reads it.'
   parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))
   await parts.telemetry?.close(tracesWithinMs)
   for (const source of parts.sources.values()) await source.close()
+  await parts.readers.close()
   await parts.store.close()
 }
 

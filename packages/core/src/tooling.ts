@@ -3,6 +3,8 @@
 // agents before they are saved
 export type { Inspected } from './agent/inspect.ts'
 export { inspectAgent } from './agent/inspect.ts'
+export { baseIn } from './tool/kinds/knowledge-elsewhere.ts'
+export { baseProblems } from './agent/knowledge/parse-base.ts'
 export { protocolProblems } from './agent/protocol/parse-protocol.ts'
 export { listedByParents } from './agent/seed.ts'
 export { withWrapped } from './agent/define-agent.ts'
@@ -20,6 +22,9 @@ export { listKeys } from './store/keys.ts'
 export { inspectStoreFile } from './store/drivers/sqlite-inspect.ts'
 export { inspectStoreServer, type StoreServerReport } from './store/drivers/postgres-inspect.ts'
 export { readAddress as readServerAddress } from './store/drivers/postgres/url.ts'
+
+// how long a request waits for its store
+export { liftDeadline, withinRequest } from './identity/request-deadline.ts'
 
 // JSON and texts that may be long, without a long turn
 export { jsonLength } from './identity/json-length.ts'
@@ -51,3 +56,8 @@ export { createRemoteCaller } from './federation/remote-calls.ts'
 export type { RemoteServices } from './federation/remote-services.ts'
 export { keepKey } from './store/remote-keys.ts'
 export { changedBy } from './identity/changed.ts'
+
+// what knowledge makes of a text: for whoever measures it
+export { runWithPauses } from './identity/pausable.ts'
+export { splitPassages } from './knowledge/passages.ts'
+export { queryWordsOf, wordsOf } from './knowledge/words.ts'

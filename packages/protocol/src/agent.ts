@@ -5,6 +5,8 @@ import { demandShape } from './demand-shape.ts'
 import { remoteSchema, speaksSchema, subAgentEdgeSchema, transferSchema } from './edge-schema.ts'
 import { findingSchema } from './finding.ts'
 import { userIdPattern } from './id.ts'
+import { memorySettingsSchema } from './memory-schema.ts'
+import { knowledgeUseSchema } from './knowledge-schema.ts'
 import { parameterSchema } from './parameter.ts'
 import { storedFields } from './stored.ts'
 import { historySchema } from './trim.ts'
@@ -39,6 +41,9 @@ export const actionSchema = z.strictObject({
 })
 export type Action = z.infer<typeof actionSchema>
 
+/** The most steps that the plan of any agent may have. */
+export const mostSteps = 100
+
 /** What an agent may spend. A limit can only lower the ceiling of the configuration. */
 export const limitsSchema = z.strictObject({
   /** Model calls with tools in one activation of this agent. */
@@ -54,6 +59,10 @@ export const limitsSchema = z.strictObject({
   maxParallel: cap(1000).default(8),
   /** Hand-overs that models make in one job; read from the root, for a task from the task's own agent. */
   maxTransfers: cap(1000).default(8),
+  /** Steps of its plan [F08]. */
+  maxPlanSteps: cap(mostSteps).default(20),
+  /** Revisions of its plan in one activation. */
+  maxPlanRevisions: cap(1000).default(30),
 })
 /** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool, or `end_tool_mode`. */
 export const toolModes = ['auto', 'force', 'none'] as const
@@ -203,6 +212,10 @@ const demandsSchema = z
     error: 'two demands with one kind and one message are the same',
   })
 
+function hasEachOnce(bases: readonly z.infer<typeof knowledgeUseSchema>[]): boolean {
+  return new Set(bases.map((one) => (typeof one === 'string' ? one : one.id))).size === bases.length
+}
+
 /** A complete agent. Unknown keys are refused, including those of features that are not built yet. */
 export const agentSchema = z.strictObject({
   id: agentId,
@@ -228,6 +241,16 @@ export const agentSchema = z.strictObject({
   speaks: z.array(speaksSchema).max(200).default([]),
   /** The agents on other servers that its model may call [M18]. */
   remotes: z.array(remoteSchema).max(200).default([]),
+  /** The knowledge bases that it searches; its sub-agents have their own [F02]. */
+  knowledgeBases: z
+    .array(knowledgeUseSchema)
+    .max(50)
+    .default([])
+    .refine(hasEachOnce, { error: 'a base is there twice' }),
+  /** What it remembers, and of whom; null: nothing. Its sub-agents have their own [F39]. */
+  memory: memorySettingsSchema.nullable().default(null),
+  /** True if its model keeps a plan of its work [F08]. */
+  enablePlanning: z.boolean().default(false),
   /** What must be met before it begins to work [C21]. */
   demands: demandsSchema.default([]),
   /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */

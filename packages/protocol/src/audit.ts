@@ -6,7 +6,7 @@ export const changeVias = ['key', 'token', 'local', 'code', 'import'] as const
 export type ChangeVia = (typeof changeVias)[number]
 
 /** What can be changed. A workflow is an agent; a database is what an import fills; a remote key is the one that is kept of a remote. */
-export const auditKinds = ['agent', 'protocol', 'key', 'database', 'signing-key', 'remote-key'] as const
+export const auditKinds = ['agent', 'protocol', 'knowledge', 'key', 'database', 'signing-key', 'remote-key'] as const
 export type AuditKind = (typeof auditKinds)[number]
 
 /** What was done. A key is revoked, a database gets an import. */
@@ -14,7 +14,7 @@ export const auditActions = ['create', 'change', 'delete', 'revoke', 'import'] a
 export type AuditAction = (typeof auditActions)[number]
 
 /**
- * One change. `by` is a principal's id. `name` is the id of an agent or a key, the name of a protocol or a database, the
+ * One change. `by` is a principal's id. `name` is the id of an agent or a key, the id of a knowledge base, the name of a protocol or a database, the
  * thumbprint of a signing key, or the remote whose key is kept. `before` and `after` are revisions; null where there is none: before a creation, after a deletion, and for what has no revisions.
  */
 export const auditEntrySchema = z.object({

@@ -7,7 +7,10 @@ import { authorKinds } from './event.ts'
 import { filePartSchema, fileReferenceSchema } from './file-schema.ts'
 import { toolNamePattern } from './id.ts'
 import { interruptionSchema } from './interruption.ts'
+import { sourceSchema } from './knowledge-schema.ts'
 import { nameSchema } from './name-schema.ts'
+import { planSchema } from './plan-schema.ts'
+import type { Plan } from './plan.ts'
 import { problemSchema } from './problem.ts'
 import { taskSchema } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
@@ -166,6 +169,8 @@ export const runResultSchema = z.object({
   /** Set only if further messages arrived while an answer was being written: the answers before `text`, oldest first. */
   earlierAnswers: z.array(z.string()).optional(),
   output: z.unknown(),
+  /** The passages of documents that the text or the output names in brackets, in the order of first mention; absent if there are none. */
+  sources: z.array(sourceSchema).optional(),
   finishReason: z.enum(finishReasons),
   interruptions: z.array(interruptionSchema),
   tasks: z.array(taskSchema),
@@ -247,6 +252,8 @@ export interface CallNode {
   /** Its place in the workflow that started it. */
   readonly step: { readonly index: number; readonly round: number } | null
   readonly document: string
+  /** The plan of its agent as the call has it, or had it last; null for none, and in a tree of very many plans for those that came first. */
+  readonly plan: Plan | null
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled'
   readonly startedAt: string
   readonly endedAt: string | null
@@ -264,6 +271,7 @@ export const callNodeSchema: z.ZodType<CallNode> = z.lazy(() =>
     caller: outsideCallerSchema.optional(),
     step: z.object({ index: z.number().int(), round: z.number().int() }).nullable(),
     document: z.string(),
+    plan: planSchema.nullable(),
     status: z.enum(['running', 'waiting', 'completed', 'failed', 'cancelled']),
     startedAt: z.string(),
     endedAt: z.string().nullable(),
@@ -285,6 +293,8 @@ export const runStateSchema = z.object({
   endedAt: z.string().nullable(),
   result: runResultSchema.nullable(),
   toolRounds: z.number().int().nonnegative(),
+  /** The plan of the root's agent: that of the tree's root. */
+  plan: planSchema.nullable(),
   tree: callNodeSchema,
 })
 export type RunState = z.infer<typeof runStateSchema>
@@ -315,6 +325,8 @@ const documentMessageSchema = z.object({
   usage: usageCountersSchema.nullable(),
   /** Only in full detail: what the model reasoned, if its agent shows it. */
   reasoning: z.string().optional(),
+  /** The passages of documents that the text names in brackets; absent if there are none. */
+  sources: z.array(sourceSchema).optional(),
 })
 /** The part of the log that belongs to one agent on one path, folded [R18–R22, Rb37]. */
 export const documentSchema = z.object({
@@ -326,6 +338,8 @@ export const documentSchema = z.object({
   messages: z.array(documentMessageSchema),
   linkedConversations: z.array(z.string()),
   openCalls: z.array(interruptionSchema),
+  /** The plan of the agent that wrote one last; null for none. */
+  plan: planSchema.nullable(),
   totalUsage: usageCountersSchema,
   createdAt: z.string(),
   lastMessageAt: z.string(),

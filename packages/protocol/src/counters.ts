@@ -15,6 +15,19 @@ export interface ModelUsage {
   readonly priceDate?: string
 }
 
+/**
+ * What one request to an embedding model used for a search. It counts in usage alone: in no limit of a run, and as no call of a model.
+ * `inputTokens` is null if that is unknown: it was not told, or there was no reply and the request may have cost something.
+ */
+export interface EmbeddingUse {
+  /** The name by which the knowledge base has it. */
+  readonly model: string
+  readonly inputTokens: number | null
+  /** See the usage of a model call. */
+  readonly costUsd?: number
+  readonly priceDate?: string
+}
+
 /** Rounds dollars to 1e-12, so that a sum does not depend on its order. */
 export function roundCost(costUsd: number): number {
   return Math.round(costUsd * 1e12) / 1e12
@@ -23,6 +36,11 @@ export function roundCost(costUsd: number): number {
 /** A sum with an unknown part is unknown. */
 function addCost(sum: number | null, more: number | null): number | null {
   return sum === null || more === null ? null : roundCost(sum + more)
+}
+
+/** Whether anything in a sum has a cost, be it unknown: the reply of a model, or tokens that an embedding model read. */
+function hasCost({ modelCalls, inputTokens, costUsd }: UsageCounters): boolean {
+  return modelCalls > 0 || inputTokens > 0 || costUsd !== null
 }
 
 /** What only some sums have: an absent number is 0, and of two dates the older one stays. */
@@ -50,7 +68,7 @@ export function emptyCounters(): UsageCounters {
 /** Adds one model call to the counters, in place. */
 export function addModelCall(counters: UsageCounters, used: ModelUsage | null): void {
   const costUsd = used?.costUsd ?? null
-  counters.costUsd = counters.modelCalls === 0 ? costUsd : addCost(counters.costUsd, costUsd)
+  counters.costUsd = hasCost(counters) ? addCost(counters.costUsd, costUsd) : costUsd
   counters.modelCalls += 1
   if (used === null || used.inputTokens === null || used.outputTokens === null) counters.complete = false
   if (used === null) return
@@ -60,6 +78,18 @@ export function addModelCall(counters: UsageCounters, used: ModelUsage | null): 
   counters.reasoningTokens += used.reasoningTokens
   counters.totalTokens += (used.inputTokens ?? 0) + (used.outputTokens ?? 0)
   addRest(counters, used)
+}
+
+/** Adds what embedding models used, in place. What is unknown makes the sum incomplete, and its cost a lower bound. */
+export function addEmbeddings(counters: UsageCounters, used: readonly EmbeddingUse[]): void {
+  for (const { inputTokens, costUsd = null, ...rest } of used) {
+    if (inputTokens === null) counters.complete = false
+    if (inputTokens === null || inputTokens === 0) continue
+    counters.costUsd = hasCost(counters) ? addCost(counters.costUsd, costUsd) : costUsd
+    counters.inputTokens += inputTokens
+    counters.totalTokens += inputTokens
+    addRest(counters, rest)
+  }
 }
 
 /** Adds what the answer of an agent on another server has cost, in place. What is unknown makes the sum incomplete. */
@@ -82,9 +112,7 @@ export function addSpentElsewhere(
 
 /** Adds `more` to `sum`, in place. */
 export function addCounters(sum: UsageCounters, more: UsageCounters): void {
-  const isFirst = sum.modelCalls === 0 && sum.costUsd === null
-  if (more.modelCalls > 0 || more.costUsd !== null)
-    sum.costUsd = isFirst ? more.costUsd : addCost(sum.costUsd, more.costUsd)
+  if (hasCost(more)) sum.costUsd = hasCost(sum) ? addCost(sum.costUsd, more.costUsd) : more.costUsd
   sum.modelCalls += more.modelCalls
   sum.toolCalls += more.toolCalls
   sum.inputTokens += more.inputTokens

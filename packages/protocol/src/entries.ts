@@ -16,7 +16,11 @@ export type {
   ExchangeEnds,
   ExchangeMessage,
   ExchangeStanding,
+  MemoryBody,
   MessageBody,
+  QuotedPassage,
+  RememberedBlock,
+  RetrievalBody,
   ParticipantBody,
   RequiredBody,
   ResolvedBody,
@@ -31,6 +35,7 @@ export type {
 export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
+export type { PlanBody } from './plan.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
 export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'
@@ -43,5 +48,14 @@ export { entryProblem } from './entry-schema.ts'
 export { plainDetail, quotesProvider, withoutProviderWords } from './provider-words.ts'
 export { readersOf } from './readers.ts'
 export { definitionsIn } from './definitions-in.ts'
-export type { ModelUsage } from './counters.ts'
-export { addCounters, addModelCall, addRemoteUsage, addSpentElsewhere, emptyCounters, roundCost } from './counters.ts'
+export type { EmbeddingUse, ModelUsage } from './counters.ts'
+export { embeddingsIn } from './embeddings-in.ts'
+export {
+  addCounters,
+  addEmbeddings,
+  addModelCall,
+  addRemoteUsage,
+  addSpentElsewhere,
+  emptyCounters,
+  roundCost,
+} from './counters.ts'

@@ -1,12 +1,15 @@
 /** The form of each kind of entry, for logs that come from outside. Fields that this version does not know stay: readers skip them. */
 import { z } from 'zod'
-import { toolModes } from './agent.ts'
+import { mostSteps, toolModes } from './agent.ts'
 import { artifactIdPattern } from './artifact.ts'
 import { finishReasons, modelErrorCodes, noticeCodes } from './entry-sets.ts'
 import { fileReferenceSchema } from './file-schema.ts'
 import { digestPattern, mediaTypePattern } from './files.ts'
+import { sourceSchema } from './knowledge-schema.ts'
 import { interruptionKinds, interruptionSchema, interruptionStates } from './interruption.ts'
+import { memoryKinds, memoryScopes } from './memory-schema.ts'
 import type { NoticeFact } from './notice.ts'
+import { planTexts, stepStatuses } from './plan.ts'
 import type { readers } from './readers.ts'
 import { taskStatuses } from './task.ts'
 import { usageCountersSchema, usageSchema } from './usage.ts'
@@ -31,7 +34,7 @@ const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
   ...{ tool: text, argument: text, count, hidden: texts, remote: text, fields: texts },
   ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
-  ...{ caller: text, from: count, to: count },
+  ...{ caller: text, from: count, to: count, base: text, agent: text },
 } satisfies Record<NoticeFact, z.ZodType>).partial().shape
 
 const ends = { protocol: text, revision: count, initiator: text, responder: text }
@@ -48,9 +51,37 @@ const modelUsage = object({
   priceDate: text.optional(),
 })
 
+const embedded = z
+  .array(
+    object({
+      model: text,
+      inputTokens: count.nullable(),
+      costUsd: modelUsage.shape.costUsd,
+      priceDate: text.optional(),
+    }),
+  )
+  .optional()
+
 const usd = z.number().nonnegative().nullable()
 const limit = count.nullable()
 const grant = object({ modelCalls: count, iterations: limit, tokens: limit, costUsd: usd })
+
+const rememberedBlock = object({
+  ...{ id: text, scope: z.enum(memoryScopes), kind: z.enum(memoryKinds), key: text, text },
+  ...{ revision: count, updatedAt: z.number() },
+})
+
+const planStep = object({
+  id: text.max(planTexts.id),
+  title: text.max(planTexts.title),
+  status: z.enum(stepStatuses),
+  note: text.max(planTexts.note).optional(),
+})
+const plan = object({
+  revision: count,
+  steps: z.array(planStep).max(mostSteps),
+  reason: text.max(planTexts.reason).optional(),
+})
 
 const provenEvidence = object({ subject: text, onBehalfOf: texts, issuer: text, digest: text, expiresAt: z.number() })
 
@@ -62,6 +93,7 @@ const agentStart = object({
   parameters: names,
   hiddenParameters: texts.optional(),
   generated: names.nullable(),
+  plan: plan.optional(),
   map: z.record(text, maybe),
   history: z.enum(['agent', 'isolated', 'shared']),
   answer: object({ form: z.enum(['plain', 'textAndError']), collect: z.enum(['final', 'all']) }).optional(),
@@ -75,7 +107,7 @@ const agentStart = object({
   initial: z.array(call),
   hidden: flag,
   originRunId: maybe,
-  principal: object({ id: text, roles: texts, address: text.optional() }).optional(),
+  principal: object({ id: text, roles: texts, address: text.optional(), person: text.optional() }).optional(),
   incoming: object({
     chain: object({
       ...{ hop: z.number().int().min(1), maxHops: z.number().int().min(1), root: maybe, path: texts },
@@ -133,7 +165,7 @@ const message = object({
   traceparent: text.optional(),
 })
 
-const error = object({ code: text, detail: text, usage: usageSchema.optional(), lost, bound })
+const error = object({ code: text, detail: text, usage: usageSchema.optional(), lost, bound, embedded })
 
 /** An interruption of one kind, as it was asked. */
 function required(kind: (typeof interruptionKinds)[number]) {
@@ -153,6 +185,7 @@ const rows = {
     finishReason: z.enum(finishReasons),
     usage: usageSchema,
     backgroundTasks: texts,
+    sources: z.array(sourceSchema).optional(),
     earlierAnswers: texts.optional(),
     lost,
   }),
@@ -171,6 +204,8 @@ const rows = {
     truncated: flag,
     bound,
     endsToolMode: z.literal(true).optional(),
+    sources: z.array(sourceSchema).optional(),
+    embedded,
     handsTo: text.optional(),
     exitsLoop: z.literal(true).optional(),
   }),
@@ -226,6 +261,17 @@ const rows = {
     digest: text.regex(digestPattern),
     inputs: texts,
   }),
+  retrieval: object({ query: text, passages: z.array(sourceSchema.extend({ text })), embedded }),
+  memory: object({
+    op: z.enum(['read', 'write', 'erase']),
+    agent: text,
+    scope: z.enum(memoryScopes).nullable(),
+    subject: text.nullable(),
+    blocks: z.array(rememberedBlock),
+    recalled: z.array(rememberedBlock).optional(),
+    isSame: z.literal(true).optional(),
+  }),
+  plan,
   cancel: object({ by: text, tasks: flag }),
 } as const satisfies Record<keyof typeof readers, z.ZodType>
 

@@ -20,6 +20,9 @@ export const entryTypes = [
   'transfer',
   'participant',
   'artifact',
+  'retrieval',
+  'memory',
+  'plan',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
@@ -32,13 +35,18 @@ export const noticeCodes = [
   'CHAIN_LOWERED',
   'CHAIN_MISSING',
   'DELEGATE_UNAVAILABLE',
+  'EMBEDDING_FAILED',
   'EVIDENCE_DROPPED',
   'HIDDEN_VALUE_IN_TEXT',
   'HISTORY_NOT_TRIMMED',
+  'KNOWLEDGE_FAILED',
+  'KNOWLEDGE_UNAVAILABLE',
+  'MEMORY_WITHHELD',
   'MODEL_FALLBACK',
   'MODEL_RETRIED',
   'MODEL_WARNING',
   'PARAMETERS_HIDDEN',
+  'PLAN_UNFINISHED',
   'PROTOCOL_UNFINISHED',
   'PROTOCOL_VIOLATION',
   'REMOTE_FIELD_DROPPED',

@@ -1,12 +1,16 @@
 /** The entries of the log: their types, and the body of each. */
 import type { ToolMode } from './agent.ts'
 import type { ArtifactBody } from './artifact.ts'
+import type { EmbeddingUse } from './counters.ts'
 import type { IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 import type { LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 import type { FinishReason } from './entry-sets.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
+import type { Source } from './knowledge-schema.ts'
+import type { MemoryKind, MemoryScope } from './memory-schema.ts'
 import type { Interruption, InterruptionKind, InterruptionState } from './interruption.ts'
+import type { PlanBody } from './plan.ts'
 import type { TaskStatus } from './task.ts'
 import type { Usage, UsageCounters } from './usage.ts'
 
@@ -106,6 +110,8 @@ export interface RunPrincipal {
   readonly roles: readonly string[]
   /** Absent for none. */
   readonly address?: string
+  /** The person who wrote the message that began it, if that is not the principal itself. */
+  readonly person?: string
 }
 /** An agent call begins. `parameters` holds only what its model may see; `generated` holds what the parent's model supplied. */
 export interface AgentStartBody {
@@ -117,6 +123,8 @@ export interface AgentStartBody {
   /** Names of its values that its model may not see; absent if there are none. */
   readonly hiddenParameters?: readonly string[]
   readonly generated: Readonly<Record<string, unknown>> | null
+  /** What is left of its agent's plan in its document, as it begins; absent for nothing. */
+  readonly plan?: PlanBody
   /** The edge's names and history mode, so that a fold needs no edge. */
   readonly map: Readonly<Record<string, string | null>>
   readonly history: 'agent' | 'isolated' | 'shared'
@@ -162,6 +170,8 @@ export interface AgentEndBody {
   readonly finishReason: FinishReason
   readonly usage: Usage
   readonly backgroundTasks: readonly string[]
+  /** The passages that the text or the output names, in the order of their first mention; absent if there are none. */
+  readonly sources?: readonly Source[]
   /** Earlier answers: further messages arrived while each was being written, and the call then read those. */
   readonly earlierAnswers?: readonly string[]
   /** In logs of earlier versions, on a job's own call: the number of abandoned model calls, which count as spent. */
@@ -176,6 +186,8 @@ export interface ErrorBody {
   readonly lost?: number
   /** See the end of a tool. */
   readonly bound?: readonly string[]
+  /** See the end of a tool. */
+  readonly embedded?: readonly EmbeddingUse[]
 }
 /** A tool call begins. `arguments` are as requested, or as changed by an approval; `bound` holds names only, never values. */
 export interface ToolStartBody {
@@ -198,6 +210,10 @@ export interface ToolEndBody {
   readonly bound?: readonly string[]
   /** Set if it ended the tool mode of the call that made it: the rest of that call is `auto` [Tb09]. */
   readonly endsToolMode?: true
+  /** The passages of documents in the result, which an answer may name as its sources. */
+  readonly sources?: readonly Source[]
+  /** What embedding models used for it; absent for nothing. */
+  readonly embedded?: readonly EmbeddingUse[]
   /** Set if it handed over: the agent that gets control. */
   readonly handsTo?: string
   /** Set if it ended the call that made it, and everything up to the nearest loop. */
@@ -267,6 +283,47 @@ export interface TransferBody {
   /** True if control comes back to `to`, which had handed over. */
   readonly returned: boolean
 }
+/** A passage of a document as a model reads it, and the digest of that document. */
+export type QuotedPassage = Source & { readonly text: string }
+/**
+ * What the knowledge bases of an agent have on a message that begins or joins its work: the next waiting message that none was looked for.
+ * Its model reads the passages behind the message; without a passage it reads nothing of this.
+ */
+export interface RetrievalBody {
+  readonly query: string
+  readonly passages: readonly QuotedPassage[]
+  /** What embedding models used for the search; absent for nothing. */
+  readonly embedded?: readonly EmbeddingUse[]
+}
+/** A block of memory as a model read it or wrote it. */
+export interface RememberedBlock {
+  readonly id: string
+  readonly scope: MemoryScope
+  readonly kind: MemoryKind
+  readonly key: string
+  /** Empty for one that was erased. */
+  readonly text: string
+  readonly revision: number
+  readonly updatedAt: number
+}
+/**
+ * What an agent's memory has: at the call of the agent, what its model reads behind the message that begins its work; at a tool call, what it
+ * wrote or erased. An event names blocks, and has no text.
+ */
+export interface MemoryBody {
+  readonly op: 'read' | 'write' | 'erase'
+  readonly agent: string
+  /** Null if the agent has several scopes. */
+  readonly scope: MemoryScope | null
+  /** Whom it is about, such as `user:anna`; null if it is about nobody. */
+  readonly subject: string | null
+  /** Of a read: all core blocks, in the order of scopes, then keys. */
+  readonly blocks: readonly RememberedBlock[]
+  /** Of a read: the archival blocks that the message found; absent if none were looked for. */
+  readonly recalled?: readonly RememberedBlock[]
+  /** Of a read: the core blocks are as the model has read them, and are not said again. */
+  readonly isSame?: true
+}
 /** Somebody cancels the run. */
 interface CancelBody {
   readonly by: string
@@ -293,6 +350,9 @@ export type EntryContent =
   | { readonly type: 'transfer'; readonly kind: null; readonly body: TransferBody }
   | { readonly type: 'participant'; readonly kind: null; readonly body: ParticipantBody }
   | { readonly type: 'artifact'; readonly kind: null; readonly body: ArtifactBody }
+  | { readonly type: 'retrieval'; readonly kind: null; readonly body: RetrievalBody }
+  | { readonly type: 'memory'; readonly kind: null; readonly body: MemoryBody }
+  | { readonly type: 'plan'; readonly kind: null; readonly body: PlanBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** What the process that wrote an entry had read of the others that write to the conversation. */

@@ -15,10 +15,18 @@ export interface NoticeFacts {
   /** The address of the agent that called without a chain. */
   readonly CHAIN_MISSING: { readonly caller: string }
   readonly DELEGATE_UNAVAILABLE: { readonly tool: string }
+  /** The knowledge base that was searched by words alone. */
+  readonly EMBEDDING_FAILED: { readonly base: string }
   /** How many pieces of evidence were not believed. */
   readonly EVIDENCE_DROPPED: { readonly count: number }
   readonly HIDDEN_VALUE_IN_TEXT: None
   readonly HISTORY_NOT_TRIMMED: None
+  /** The knowledge base that could not be searched. */
+  readonly KNOWLEDGE_FAILED: { readonly base: string }
+  /** The knowledge base that is closed to the agent. */
+  readonly KNOWLEDGE_UNAVAILABLE: { readonly base: string }
+  /** The agent that neither reads nor writes what it knows of people here. */
+  readonly MEMORY_WITHHELD: { readonly agent: string }
   /** `next` is the model that is asked instead. */
   readonly MODEL_FALLBACK: { readonly model: string; readonly next: string }
   /** Try `attempt` of `tries` failed, from 1; the next follows in `delayMs`. */
@@ -31,6 +39,8 @@ export interface NoticeFacts {
   readonly MODEL_WARNING: None
   /** The parameters that are hidden from this entry on [E19]. */
   readonly PARAMETERS_HIDDEN: { readonly hidden: readonly string[] }
+  /** How many steps of the plan are open. */
+  readonly PLAN_UNFINISHED: { readonly count: number }
   readonly PROTOCOL_UNFINISHED: {
     readonly protocol: string
     readonly initiator: string

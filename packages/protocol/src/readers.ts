@@ -2,10 +2,20 @@
 import { verdictOf } from './condition.ts'
 import { artifactOf, type ShownPlace } from './artifact.ts'
 import { callerOf, type OutsideCaller } from './caller.ts'
-import type { AgentStartBody, EntryContent, ExchangeEnds, MessageBody, ResolvedBody, ToolStartBody } from './entry.ts'
+import type {
+  AgentStartBody,
+  EntryContent,
+  ExchangeEnds,
+  MemoryBody,
+  MessageBody,
+  ResolvedBody,
+  RetrievalBody,
+  ToolStartBody,
+} from './entry.ts'
 import type { ModelEndBody } from './entry-model.ts'
 import type { EntryKind, EntryType } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
+import type { MemoryScope } from './memory-schema.ts'
 
 /** The body of each kind of entry, by the name of its row: `message`, `start agent`. */
 type Bodies<Content extends Row> = {
@@ -93,6 +103,32 @@ function shownCaller(body: AgentStartBody): { readonly caller?: OutsideCaller } 
   return caller === null ? {} : { caller }
 }
 
+/** Which passages were found. Their texts stay in the log. */
+function shownPassages({ passages }: RetrievalBody): { readonly passages: readonly ShownPassage[] } {
+  return { passages: passages.map(({ id, base, document }) => ({ id, base, document })) }
+}
+
+type ShownPassage = Pick<RetrievalBody['passages'][number], 'id' | 'base' | 'document'>
+
+/** Which blocks were read or written. Their texts stay in the log. */
+function shownBlocks({ scope, blocks, recalled = [] }: MemoryBody): { readonly blocks: readonly ShownBlock[] } {
+  const named = [...blocks, ...recalled]
+  return {
+    blocks: named.map((one) => ({
+      key: one.key,
+      revision: one.revision,
+      ...(scope === null ? { scope: one.scope } : {}),
+    })),
+  }
+}
+
+interface ShownBlock {
+  readonly key: string
+  readonly revision: number
+  /** Where the agent has several. */
+  readonly scope?: MemoryScope
+}
+
 /** What the last moment of a time is, in ms. */
 const lastTime = 8_640_000_000_000_000
 
@@ -112,13 +148,13 @@ export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
-    also: ['hiddenParameters', 'overrides', 'step', 'remote'],
+    also: ['hiddenParameters', 'overrides', 'step', 'remote', 'plan'],
     derived: shownCaller,
     terse: false,
   },
   'end agent': {
     event: ['text', 'output', 'finishReason', 'usage', 'backgroundTasks'],
-    also: ['earlierAnswers'],
+    also: ['sources', 'earlierAnswers'],
     terse: false,
   },
   'error agent': { event: ['code', 'detail'], terse: false },
@@ -152,6 +188,9 @@ export const readers = {
     terse: false,
   },
   participant: { event: ['user', 'name', 'roles', 'change', 'by'], terse: 'never' },
+  retrieval: { event: ['query'], derived: shownPassages, span: [], terse: false },
+  memory: { event: ['op', 'agent', 'scope', 'subject'], derived: shownBlocks, span: [], terse: false },
+  plan: { event: ['revision', 'steps', 'reason'], terse: false },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], also: ['read'], terse: false },
   artifact: { event: [], span: ['name', 'mediaType'], placed: artifactOf, terse: false },

@@ -29,6 +29,8 @@ const reading: Reach = ['read', 'run', 'person']
 const asking: Reach = ['read', 'run', 'answer', 'person']
 const answering: Reach = ['run', 'answer', 'person']
 const leaving: Reach = ['run', 'person']
+/** What agents remember of whoever calls. */
+const remembered: Reach = 'anybody'
 
 const table: Readonly<Record<string, Reach>> = {
   'GET /healthz': 'open',
@@ -76,6 +78,31 @@ const table: Readonly<Record<string, Reach>> = {
   'GET /api/v1/protocols/{name}': read,
   'PUT /api/v1/protocols/{name}': admin,
   'DELETE /api/v1/protocols/{name}': admin,
+
+  'GET /api/v1/knowledge': read,
+  'GET /api/v1/knowledge/{id}': read,
+  'PUT /api/v1/knowledge/{id}': admin,
+  'DELETE /api/v1/knowledge/{id}': admin,
+  'GET /api/v1/knowledge/{id}/revisions': read,
+  'GET /api/v1/knowledge/{id}/revisions/{n}': read,
+  'POST /api/v1/knowledge/{id}/search': read,
+  'GET /api/v1/knowledge/{id}/documents': read,
+  'POST /api/v1/knowledge/{id}/documents': admin,
+  'GET /api/v1/knowledge/{id}/documents/{key}': read,
+  'GET /api/v1/knowledge/{id}/documents/{key}/passages': read,
+  'DELETE /api/v1/knowledge/{id}/documents/{key}': admin,
+  'GET /api/v1/knowledge/{id}/ingests/{ingestId}': read,
+  'PUT /api/v1/agents/{id}/knowledge/{base}': admin,
+  'DELETE /api/v1/agents/{id}/knowledge/{base}': admin,
+
+  'GET /api/v1/memory': remembered,
+  'POST /api/v1/memory': remembered,
+  'DELETE /api/v1/memory': remembered,
+  'GET /api/v1/memory/conversations': remembered,
+  'GET /api/v1/memory/{id}': remembered,
+  'PUT /api/v1/memory/{id}': remembered,
+  'DELETE /api/v1/memory/{id}': remembered,
+  'GET /api/v1/memory/{id}/revisions': remembered,
 
   'POST /api/v1/conversations': run,
   'GET /api/v1/conversations': reading,

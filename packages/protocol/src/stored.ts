@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { changeVias } from './audit.ts'
 import { findingSchema } from './finding.ts'
 
-/** The fields of a stored agent or protocol beside its data. `by`, `via` and `at` are null if an earlier version stored the revision. */
+/** The fields of a stored definition beside its data. `by`, `via` and `at` are null if an earlier version stored the revision. */
 export const storedFields = {
   revision: z.number().int(),
   source: z.enum(['code', 'data']),

@@ -1,4 +1,4 @@
-/** The usage of model calls, summed over a tree. */
+/** The usage of model calls, and of what searches placed by embedding models, summed over a tree. */
 import { z } from 'zod'
 
 const count = z.number().int().nonnegative()
@@ -21,7 +21,7 @@ const counters = {
 
 /**
  * Counters of one agent path. `complete` is false if a provider did not report the usage of a call, or if a call that may have cost
- * something gave no reply: unknown usage never counts as 0 [E83].
+ * something gave no reply: unknown usage never counts as 0 [E83]. Embeddings count in `inputTokens`, `totalTokens` and `costUsd` alone.
  */
 export const usageCountersSchema = z.object(counters)
 export type UsageCounters = z.infer<typeof usageCountersSchema>
@@ -36,7 +36,7 @@ export type UsageDimension = (typeof usageDimensions)[number]
 
 /**
  * The usage of one agent, conversation, user, model or day (`2026-11-25`, UTC). By model no calls of tools are counted: a tool belongs
- * to an agent. The usage of a deleted conversation stays in all sums but its own [T27].
+ * to an agent; a model that only placed texts has no `modelCalls`. The usage of a deleted conversation stays in all sums but its own [T27].
  */
 export const usageItemSchema = z.object({ key: z.string(), ...usageCountersSchema.shape })
 export type UsageItem = z.infer<typeof usageItemSchema>

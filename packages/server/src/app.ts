@@ -1,5 +1,6 @@
 /** The HTTP application over a runtime: authenticates requests, mounts the routes, and answers every error as a problem. */
 import { randomUUID } from 'node:crypto'
+import { liftDeadline, withinRequest } from '@witan/core/tooling'
 import { Hono } from 'hono'
 import { wantsPage } from './accept.ts'
 import { mountA2a } from './a2a/mount-a2a.ts'
@@ -14,6 +15,9 @@ import { allRoutes } from './routes.ts'
 import { signIn, signOut } from './sign-in.ts'
 import { studioResponse } from './studio.ts'
 
+/** Every request that writes ends within 15 s if its store does not answer: so long it waits for it in all, and two seconds are for the rest. */
+const storeMs = 13_000
+
 /** Creates the application. Pass requests to its `fetch`; it never opens a socket. */
 export function createApp(options: AppOptions): App {
   const { auth, hosts, log } = options
@@ -27,7 +31,7 @@ export function createApp(options: AppOptions): App {
     if (c.req.path.startsWith('/api/')) noteOrigin(c.req.raw)
     const preflight = preflightAnswer(c.req.raw, c.req.path, hosts)
     if (preflight !== null) return preflight
-    await next()
+    await withinRequest(storeMs, () => next().finally(liftDeadline))
     c.res.headers.set('x-request-id', requestId)
     for (const [name, value] of Object.entries(corsHeaders(c.req.raw, c.req.path, hosts)))
       if (name === 'vary') c.res.headers.append(name, value)

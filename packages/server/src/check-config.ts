@@ -1,6 +1,6 @@
-/** The check of a configuration's agents and protocols, together with the stored ones, before any of them is stored. */
+/** The check of a configuration's definitions, together with the stored ones, before any of them is stored. */
 import { type Agent, createRuntime } from '@witan/core'
-import { listedByParents, withWrapped } from '@witan/core/tooling'
+import { baseIn, listedByParents, withWrapped } from '@witan/core/tooling'
 import type { CheckReport, StoredAgent } from '@witan/protocol'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -17,6 +17,7 @@ export async function checkConfig(config: Config, log: Log): Promise<CheckReport
     ...options,
     agents: [],
     protocols: [],
+    knowledge: [],
     models: { ...Object.fromEntries(models), ...options.models },
     tools: [...tools],
   })
@@ -32,7 +33,8 @@ export async function checkConfig(config: Config, log: Log): Promise<CheckReport
       others.push(...page.items.filter(({ id }) => !ids.has(id)))
       cursor = page.nextCursor
       if (cursor !== null) continue
-      return await runtime.agents.check(listedByParents([...written, ...others], written), config.protocols)
+      const all = listedByParents([...written, ...others], written)
+      return await runtime.agents.check(all, config.protocols, config.knowledge.map(baseIn))
     }
   } finally {
     await runtime.close().catch(() => undefined)

@@ -1,5 +1,7 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
 import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
+import type { KnowledgeSource } from '@witan/core/knowledge'
+import type { KnowledgeBaseInput } from '@witan/protocol/knowledge'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import { databaseNamePattern } from '@witan/protocol/keys'
 import { maxOutputTokensSchema, providerOptionsSchema } from '@witan/protocol/schemas'
@@ -29,6 +31,10 @@ const agent = z.custom<object>(
 const protocol = z.custom<ProtocolInput>(
   (value) => has(value) && !Array.isArray(value),
   'must be a protocol: an object, or what `defineProtocol` gives',
+)
+const knowledgeBase = z.custom<KnowledgeBaseInput | KnowledgeSource>(
+  (value) => has(value) && !Array.isArray(value),
+  'must be a knowledge base: an object, or what `defineKnowledge` gives',
 )
 const tool = z.custom<FunctionTool>(
   (value) => has(value, 'name', 'execute'),
@@ -131,6 +137,14 @@ export const configSchema = z.strictObject({
     .prefault({}),
   agents: z.array(agent).max(1000).default([]),
   protocols: z.array(protocol).max(1000).default([]),
+  knowledge: z.array(knowledgeBase).max(1000).default([]),
+  /** Readers of files for knowledge bases, beside those of this version: each a module that exports `read`. */
+  readers: z
+    .array(
+      z.strictObject({ mediaTypes: z.array(z.string().min(1).max(200)).min(1).max(100), module: z.instanceof(URL) }),
+    )
+    .max(100)
+    .default([]),
   models: z.record(z.string().min(1).max(200), model).default({}),
   /** In place of the price table of this version, by vendor; false: no table. */
   prices: z

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type AnyEvent, WitanError } from '@witan/protocol'
 import fc from 'fast-check'
-import { eventFrame, wentBackFrame } from './event-frame.ts'
+import { eventFrame, lastFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
 import { holds } from '../../../test/support/seeds.ts'
 
@@ -66,14 +66,19 @@ test('what is kept is bounded: many frames, or a large one, push out those befor
   assert.notEqual(eventFrame(one), kept)
 })
 
-test('a reader whose events went back gets a last frame with the seq to go on from; no other error becomes one', () => {
+test('a reader whose events went back, or whose process is too old, gets a last frame with the seq to go on from; no other error becomes one', () => {
   const went = new WitanError('EVENT_ID_AHEAD', 'Events are lost.', { details: { from: 40 } })
   const data = 'data: {"from":40,"detail":"Events are lost."}'
-  assert.equal(wentBackFrame(went), `id: 40\nevent: went_back\n${data}\n\n`)
+  assert.equal(lastFrame(went), `id: 40\nevent: went_back\n${data}\n\n`)
+  assert.equal(lastFrame(went, 43), lastFrame(went))
+  const old = new WitanError('SCHEMA_TOO_NEW', 'Events are lost.', { details: { from: 40 } })
+  assert.equal(lastFrame(old, 43), `id: 40\nevent: taken_over\n${data}\n\n`)
+  assert.equal(lastFrame(new WitanError('SCHEMA_TOO_NEW', 'Events are lost.'), 40), lastFrame(old))
   for (const other of [
     new Error('broken'),
     new WitanError('EVENT_ID_AHEAD', 'Not there.'),
+    new WitanError('SCHEMA_TOO_NEW', 'Not told.'),
     new WitanError('INTERNAL', 'x'),
   ])
-    assert.equal(wentBackFrame(other), null)
+    assert.equal(lastFrame(other), null)
 })

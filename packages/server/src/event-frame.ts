@@ -1,5 +1,5 @@
 /** Events as frames; one that many readers get at once is encoded once for all of them. */
-import { type AnyEvent, isWitanError } from '@witan/protocol'
+import { type AnyEvent, type ErrorCode, isWitanError } from '@witan/protocol'
 import { encodeFrame } from './sse.ts'
 
 /** A frame as it is sent. It is shared between readers, so never write into it. */
@@ -29,12 +29,19 @@ export function eventFrame(event: AnyEvent): EncodedFrame {
   return frame
 }
 
-/** The last frame of a stream whose reader has what is no longer stored: a browser goes on from its id. Null for any other error. */
-export function wentBackFrame(error: unknown): string | null {
-  if (!isWitanError(error) || error.code !== 'EVENT_ID_AHEAD') return null
-  const { from } = error.details
+/** The last frames of a stream, by the error that ends it. */
+const lastWords: Partial<Record<ErrorCode, string>> = { EVENT_ID_AHEAD: 'went_back', SCHEMA_TOO_NEW: 'taken_over' }
+
+/**
+ * The last frame of a stream whose reader has what is no longer stored, or reads from a process that is too old to read more: a browser goes on from its
+ * id. `read` is the seq of the last event that it got, if the error does not say where to go on. Null for any other error.
+ */
+export function lastFrame(error: unknown, read: number | null = null): string | null {
+  const event = isWitanError(error) ? lastWords[error.code] : undefined
+  if (event === undefined || !isWitanError(error)) return null
+  const { from = error.code === 'SCHEMA_TOO_NEW' ? read : null } = error.details
   if (typeof from !== 'number') return null
-  return encodeFrame({ id: String(from), event: 'went_back', data: JSON.stringify({ from, detail: error.message }) })
+  return encodeFrame({ id: String(from), event, data: JSON.stringify({ from, detail: error.message }) })
 }
 
 function encode(event: AnyEvent): EncodedFrame {

@@ -16,18 +16,22 @@ export interface JsonBody {
   readonly value: unknown
 }
 
-/** What a body may be besides plain JSON, and which of its values are files; by default those of a prompt. */
+/** What a body may be besides plain JSON, which of its values are files, by default those of a prompt, and how many bytes it may have beside them. */
 interface BodyForm {
   readonly types?: readonly string[]
   readonly lengthOfFiles?: (body: unknown) => number
+  readonly mostBeside?: number
 }
+
+/** A body of documents: any of its texts may be long, so only its form is bounded, as that of all JSON. */
+export const documentForm: BodyForm = { mostBeside: MAX_BODY_BYTES_WITH_FILES }
 
 /**
  * Reads a body of at most `most` bytes. Throws `CONTENT_TYPE_UNSUPPORTED`, `BODY_TOO_LARGE`, `JSON_TOO_DEEP` or `JSON_INVALID`. An
  * empty body needs no type.
  */
 export async function readJsonBody(request: Request, most = MAX_BODY_BYTES, form: BodyForm = {}): Promise<JsonBody> {
-  const { types = plainTypes, lengthOfFiles = filesOfPrompt } = form
+  const { types = plainTypes, lengthOfFiles = filesOfPrompt, mostBeside = MAX_BODY_BYTES } = form
   const length = request.headers.get('content-length')
   if (length !== null && Number(length) > most) throw tooLarge(`${length} bytes`, most)
   const typed = request.headers.get('content-type')
@@ -36,11 +40,11 @@ export async function readJsonBody(request: Request, most = MAX_BODY_BYTES, form
   if (bytes.byteLength > most) throw tooLarge(`${bytes.byteLength} bytes`, most)
   if (bytes.byteLength === 0) return { bytes, value: undefined }
   checkType(request, typed, types)
-  const value = markParsed(await parseJson(bytes))
+  const value = markParsed(await parseJson(bytes, mostBeside))
   if (bytes.byteLength <= MAX_BODY_BYTES) return { bytes, value }
   await nextTurn()
   const beside = bytes.byteLength - lengthOfFiles(value)
-  if (beside > MAX_BODY_BYTES) throw tooLarge(`${beside} bytes beside its files`, MAX_BODY_BYTES)
+  if (beside > mostBeside) throw tooLarge(`${beside} bytes beside its files`, mostBeside)
   return { bytes, value }
 }
 
@@ -60,11 +64,11 @@ const shortBytes = 65_536
  * Parses UTF-8 JSON that nests at most 64 deep; a number that JavaScript would change is read as text. Messages give the position of
  * a mistake, never the text around it.
  */
-async function parseJson(bytes: Uint8Array): Promise<unknown> {
+async function parseJson(bytes: Uint8Array, mostBeside: number): Promise<unknown> {
   const isShort = bytes.byteLength <= shortBytes
   if (!isShort) await nextTurn()
   const text = decode(bytes)
-  const value = parsed(text, bytes.byteLength)
+  const value = parsed(text, bytes.byteLength > mostBeside ? mostBeside : null)
   if (!isShort) await nextTurn()
   const exact = withTexts(text)
   if (exact === text) return value
@@ -72,8 +76,9 @@ async function parseJson(bytes: Uint8Array): Promise<unknown> {
   return JSON.parse(exact)
 }
 
-function parsed(text: string, length: number): unknown {
-  if (length > MAX_BODY_BYTES) refuseLongRest(text)
+/** `mostBeside`: null where no more can be beside the files. */
+function parsed(text: string, mostBeside: number | null): unknown {
+  if (mostBeside !== null) refuseLongRest(text, mostBeside)
   const excess = jsonExcess(text)
   if (excess !== null) {
     const hint = excess.isDepth ? 'Flatten the value.' : 'Send less in one request.'
@@ -133,10 +138,10 @@ async function readUnknownLength(request: Request, most: number): Promise<Uint8A
 }
 
 /** Only files may make a body longer. */
-function refuseLongRest(text: string): void {
+function refuseLongRest(text: string, most: number): void {
   const { beside, written } = jsonSize(text)
-  if (beside + written <= MAX_BODY_BYTES) return
-  throw tooLarge('more bytes than that beside its files', MAX_BODY_BYTES)
+  if (beside + written <= most) return
+  throw tooLarge('more bytes than that beside its files', most)
 }
 
 function tooLarge(actual: string, most: number): WitanError {

@@ -122,3 +122,25 @@ test('a line holds no character that a terminal would obey or hide, and the same
   const [first, second] = written.map((line) => JSON.parse(line) as Line)
   assert.deepEqual([first?.message, first?.[odd], first?.deep, second?.error], [odd, odd, [{ odd }], odd])
 })
+
+test('an embedding model that cannot be reached is one line without a stack, and a search says so', async () => {
+  const written: string[] = []
+  const config = await loadConfig({ cwd: '/', env: { WITAN_STORE_URL: 'memory:' } })
+  const runtime = await openRuntime(
+    {
+      ...config,
+      connections: { away: { baseUrl: 'http://127.0.0.1:9/v1' } },
+      knowledge: [{ id: 'placed', embedding: 'away/embed' }],
+      retry: { tries: 1 },
+    } as never,
+    createLog('error', (line) => written.push(line)),
+  )
+  const { notices, passages } = await runtime.knowledge.search('placed', { query: 'anything' })
+  await runtime.close()
+  assert.deepEqual([notices.map(({ code, base }) => [code, base]), passages], [[['EMBEDDING_FAILED', 'placed']], []])
+  const [{ at: _, ...line } = {}, ...others] = written.map((text) => JSON.parse(text) as Line)
+  assert.deepEqual(others, [])
+  assert.equal(line['level'], 'error')
+  assert.match(String(line['message']), /could not be reached/)
+  assert.ok(!written.join('').includes('.ts:'), 'no stack')
+})

@@ -9,7 +9,7 @@ import type { App, AppEnv, AppOptions } from './app-options.ts'
 import { checkOrigin } from './host.ts'
 import { encoded } from './encoding.ts'
 import { actOnce, keyScope, type SentReply, type SentText } from './idempotency.ts'
-import { type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
+import { documentForm, type JsonBody, MAX_BODY_BYTES, MAX_BODY_BYTES_WITH_FILES, readJsonBody } from './json-body.ts'
 import { type Body, paced, pieceBytes } from './paced.ts'
 import { nothingAt, problemReply } from './problem.ts'
 import { readQuery } from './query.ts'
@@ -93,8 +93,10 @@ async function answer(
   const since = performance.now()
   await admit(c, options, [reach])
   const witan = witanOf(c.get('principal') ?? runtime.principal)
-  const most = route.takesFiles === true ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
-  const body = takesBody(route) ? await readJsonBody(request, most) : null
+  const isLarge = route.takesFiles === true || route.takesDocuments === true
+  const most = isLarge ? MAX_BODY_BYTES_WITH_FILES : MAX_BODY_BYTES
+  const form = route.takesDocuments === true ? documentForm : {}
+  const body = takesBody(route) ? await readJsonBody(request, most, form) : null
   const act = async (keyed: Keyed): Promise<SentReply> =>
     await sent(await route.handle(callOf(c, { witan, route, body, options, keyed })))
   const requestId = c.get('requestId')

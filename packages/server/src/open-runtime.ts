@@ -1,5 +1,6 @@
 /** Opens a runtime from a configuration. */
 import {
+  ModelCallError,
   aiSdkModel,
   createRuntime,
   memoryStore,
@@ -11,6 +12,7 @@ import {
   sqliteStore,
 } from '@witan/core'
 import { WitanError } from '@witan/protocol'
+import { createReaders } from '@witan/readers'
 import { apiKeyOf, clusterUrlOf, type Config, isPostgres, sourceUrlOf, storeFile } from './config.ts'
 import { domainsOfConfig } from './federation-config.ts'
 import { telemetryOptions } from './telemetry-config.ts'
@@ -74,6 +76,8 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     tools: config.tools,
     agents: config.agents,
     protocols: config.protocols,
+    knowledge: config.knowledge,
+    readers: createReaders({ modules: config.readers }),
     domains: domainsOfConfig(config.server),
     federation: federationOptions(config),
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),
@@ -85,6 +89,8 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     },
     report: (error, where) => {
       const place = where === undefined ? {} : placeIn({ ...where, id: where.call })
+      // What a model's server did is no fault of ours: its words say all, and a stack would say nothing.
+      if (error instanceof ModelCallError) return log('error', error.message, place)
       log('error', 'something broke inside', { ...place, error })
     },
   }

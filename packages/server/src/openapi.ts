@@ -39,6 +39,15 @@ import {
   usageSchema,
 } from '@witan/protocol/schemas'
 import { accessOf } from '@witan/protocol/access'
+import {
+  ingestSchema,
+  knowledgeBaseSchema,
+  knowledgeDocumentSchema,
+  passageSchema,
+  sourceSchema,
+  storedKnowledgeBaseSchema,
+} from '@witan/protocol/knowledge'
+import { memoryBlockSchema, memoryRevisionSchema } from '@witan/protocol/memory'
 import { z } from 'zod'
 import type { Answer, Route } from './route.ts'
 
@@ -61,6 +70,7 @@ const requestNames: Readonly<Record<string, z.ZodType>> = {
   SubAgentEdge: subAgentEdgeSchema,
   Limits: limitsSchema,
   Protocol: protocolSchema,
+  KnowledgeBase: knowledgeBaseSchema,
   ConversationRequest: conversationRequestSchema,
   RunRequest: runRequestSchema,
   DirectRunRequest: directRunBodySchema,
@@ -72,6 +82,13 @@ const answerNames: Readonly<Record<string, z.ZodType>> = {
   StoredAgent: storedAgentSchema,
   AgentView: agentViewSchema,
   StoredProtocol: storedProtocolSchema,
+  StoredKnowledgeBase: storedKnowledgeBaseSchema,
+  KnowledgeDocument: knowledgeDocumentSchema,
+  MemoryBlock: memoryBlockSchema,
+  MemoryRevision: memoryRevisionSchema,
+  Ingest: ingestSchema,
+  Passage: passageSchema,
+  Source: sourceSchema,
   Finding: findingSchema,
   MatrixRow: matrixRowSchema,
   CallerRow: callerRowSchema,

@@ -53,5 +53,10 @@ export function problemReply(
   }
   const allow = isWitanError(error) ? error.details.allow : undefined
   if (typeof allow === 'string') headers.allow = allow
-  return { status, body: JSON.stringify({ ...problem, hint, requestId }), headers }
+  return { status, body: JSON.stringify({ ...problem, hint, requestId, ...membersOf(error) }), headers }
+}
+
+/** What an error has beside its words: what is there instead of what was expected. */
+function membersOf(error: unknown): { readonly current?: unknown } {
+  return isWitanError(error) && error.code === 'MEMORY_CONFLICT' ? { current: error.details.current ?? null } : {}
 }

@@ -78,6 +78,8 @@ interface RouteSpec<Query extends z.ZodType, Body extends z.ZodType> {
   readonly bodyDocument?: z.ZodType
   /** Its body may have files, and so be larger. */
   readonly takesFiles?: boolean
+  /** Its body has documents, and may be as large, whatever is long in it. */
+  readonly takesDocuments?: boolean
   /** An absent body counts as `{}`. */
   readonly bodyOptional?: boolean
   /** The idempotency key that a body, not checked yet, itself brings, and in which field; it goes before the header's. */

@@ -14,6 +14,8 @@ import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { knowledgeRoutes } from './routes/knowledge.ts'
+import { memoryRoutes } from './routes/memory.ts'
 import { participantRoutes } from './routes/participants.ts'
 import { protocolRoutes } from './routes/protocols.ts'
 import { revisionRoutes } from './routes/revisions.ts'
@@ -29,6 +31,8 @@ export const apiRoutes: readonly Route[] = [
   ...subAgentRoutes,
   ...toolRoutes,
   ...protocolRoutes,
+  ...knowledgeRoutes,
+  ...memoryRoutes,
   ...revisionRoutes,
   ...conversationRoutes,
   ...exportRoutes,

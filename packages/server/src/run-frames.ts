@@ -1,7 +1,7 @@
 /** One run as frames: its events as they come, then its result. */
 import type { AcceptedRun, Witan } from '@witan/core'
 import type { Event } from '@witan/protocol'
-import { type EncodedFrame, eventFrame, wentBackFrame } from './event-frame.ts'
+import { type EncodedFrame, eventFrame, lastFrame } from './event-frame.ts'
 import { encodeFrame } from './sse.ts'
 
 /** The last frame of a run's stream, also where it waits or failed. */
@@ -38,10 +38,11 @@ export async function* runFrames(
   accepted: AcceptedRun,
   signal: AbortSignal,
 ): AsyncGenerator<EncodedFrame | string> {
+  const place = { from: accepted.fromSeq }
   try {
-    yield* liveFrames(follower, accepted, signal)
+    yield* liveFrames(follower, { ...accepted, place }, signal)
   } catch (error) {
-    const last = wentBackFrame(error)
+    const last = lastFrame(error, place.from)
     if (last === null) throw error
     yield last
   }
@@ -49,28 +50,27 @@ export async function* runFrames(
 
 async function* liveFrames(
   follower: Follower,
-  accepted: AcceptedRun,
+  accepted: AcceptedRun & { readonly place: { from: number } },
   signal: AbortSignal,
 ): AsyncGenerator<EncodedFrame | string> {
-  const { runId, conversationId } = accepted
+  const { runId, conversationId, place } = accepted
   const { witan, verbose, leave } = follower
-  const isNews = (event: Event): boolean => event.rootCallId === runId && (event.seq ?? from + 1) > from
-  let from = accepted.fromSeq
+  const isNews = (event: Event): boolean => event.rootCallId === runId && (event.seq ?? place.from + 1) > place.from
   let ended = false
   signal.addEventListener('abort', leave, { once: true })
   accepted.result.then(leave, leave)
   for await (const event of follower.events) {
     if (isNews(event)) yield eventFrame(event)
-    from = Math.max(from, event.seq ?? 0)
+    place.from = Math.max(place.from, event.seq ?? 0)
     ended = isEnd(event, runId)
     if (ended) break
   }
   if (signal.aborted) return
   const result = await accepted.result
   while (!ended) {
-    const page = await witan.readEvents(conversationId, { from, verbose })
+    const page = await witan.readEvents(conversationId, { from: place.from, verbose })
     for (const event of page.events) if (isNews(event)) yield eventFrame(event)
-    from = page.events.at(-1)?.seq ?? from
+    place.from = page.events.at(-1)?.seq ?? place.from
     ended = !page.more || page.events.length === 0
   }
   yield resultFrame(JSON.stringify(result))

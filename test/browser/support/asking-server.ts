@@ -4,10 +4,13 @@ import { loadConfig, startServer, type WitanServer } from '@witan/server'
 type Config = Awaited<ReturnType<typeof loadConfig>>
 
 /** Starts it, on a free port and with a store in memory; anybody may do anything. */
-export async function askingServer(agents: Config['agents']): Promise<WitanServer> {
+export async function askingServer(
+  agents: Config['agents'],
+  more: Partial<Pick<Config, 'limits'>> = {},
+): Promise<WitanServer> {
   const config = await loadConfig({
     file: new URL('./asking.config.ts', import.meta.url).pathname,
     env: { WITAN_LOG_LEVEL: 'error', WITAN_PORT: '0', WITAN_STORE_URL: 'memory:', WITAN_AUTH_MODE: 'none' },
   })
-  return startServer({ ...config, agents })
+  return startServer({ ...config, ...more, agents })
 }

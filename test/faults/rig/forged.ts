@@ -9,7 +9,7 @@ import { endingOf } from './ending.ts'
 import { emptyEvidence, type Evidence, readStored, type StoredConversation } from './evidence.ts'
 import { newHistory } from './history.ts'
 import { memoryLedger } from './ledger.ts'
-import { hiddenValue, worldAgents, worldScript, worldTools, zoo } from './world.ts'
+import { hiddenValue, worldAgents, worldKnowledge, worldScript, worldTools, zoo } from './world.ts'
 
 /** Everything of it may be changed: a forger does. */
 export type Forgeable<Value> = { -readonly [Key in keyof Value]: Forgeable<Value[Key]> }
@@ -27,6 +27,7 @@ export async function goodEvidence(): Promise<Forgeable<Evidence>> {
     clock,
     models: { 'play/model': scriptedModel(worldScript) },
     agents: [...worldAgents],
+    knowledge: [worldKnowledge],
     tools: [...worldTools(async (deed) => ledger.perform(deed), zoo)],
   })
   const history = newHistory()

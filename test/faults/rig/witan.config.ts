@@ -3,7 +3,7 @@ import type { Model } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 import { defineConfig } from '@witan/server'
 import { enter } from './ledger.ts'
-import { atLarge, paidFor, worldAgents, worldScript, worldTools, zoo } from './world.ts'
+import { atLarge, paidFor, worldAgents, worldKnowledge, worldScript, worldTools, zoo } from './world.ts'
 
 const ledger = process.env['TORTURE_LEDGER']
 if (ledger === undefined) throw new Error('TORTURE_LEDGER is not set')
@@ -24,5 +24,6 @@ export default defineConfig({
   auth: { mode: 'none' },
   agents: [...worldAgents],
   tools: [...worldTools((deed, signal) => enter(ledger, deed, signal), zoo)],
+  knowledge: [worldKnowledge],
   models: { 'play/model': model },
 })

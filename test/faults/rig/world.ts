@@ -1,5 +1,6 @@
 /** The system under torture: agents whose models do what the prompt says, and tools whose effects a ledger counts. */
 import { defineTool, type FunctionTool, type ModelRequest } from '@witan/core'
+import { defineKnowledgeSource, type KnowledgeSource } from '@witan/core/knowledge'
 import { lastUserMessage, type Rule, type ScriptedCall, type ScriptedReply } from '@witan/core/testing'
 import type { AgentInput } from '@witan/protocol'
 import { z } from 'zod'
@@ -33,24 +34,42 @@ const tools = Object.keys(deeds)
 /** What an agent may ask of people: an action, a question, and a release. */
 const asking = { actions: [{ name: 'Confirm' }], questions: true, approvals: ['sign'] }
 
+/** What is looked for with each message, before the model reads it. What is found depends on the message alone. */
+export const worldKnowledge: KnowledgeSource = defineKnowledgeSource({
+  id: 'lore',
+  description: 'What is told.',
+  search: async ({ query }) => (query.includes('#1') ? [] : [{ id: 'tale', title: 'Tale', text: 'Once it was told.' }]),
+})
+
+/** What everybody may know: read with the first message of each document once the rig has written a block. */
+const memory: AgentInput['memory'] = { scopes: ['agent'], archival: 'off' }
+
+/** The block that the root reads. */
+export const worldBlock = { agent: 'root', scope: 'agent', key: 'house', text: 'Shoes off.' } as const
+
+const knowledgeBases: AgentInput['knowledgeBases'] = [{ id: 'lore', retrieval: 'auto' }]
+
 /** What an interruption of the hasty one is given: several of them must be open at once on a busy machine. */
 export const hastyMs = 5_000
 
 /**
  * The tree: a root, a delegate below it, and a leaf below that, which may ask people; a clerk who works in the background and asks, too;
  * and one who waits for an answer for a few seconds only. A scribe works in the background for the delegate and for the clerk.
+ * The line from the root to the leaf looks into a base with each message. The root remembers a block.
  */
 export const worldAgents: readonly AgentInput[] = [
   agent('root', {
     tools: [...tools, 'bad'],
     subAgents: [{ agent: 'mid' }, { agent: 'leaf' }, { agent: 'hasty' }, { agent: 'clerk', blocking: 'never' }],
     limits: { maxModelCalls: 40 },
+    knowledgeBases,
+    memory,
   }),
-  agent('mid', { tools, subAgents: [{ agent: 'leaf' }, { agent: 'scribe', blocking: 'never' }] }),
+  agent('mid', { tools, knowledgeBases, subAgents: [{ agent: 'leaf' }, { agent: 'scribe', blocking: 'never' }] }),
   agent('clerk', { tools, ...asking, subAgents: [{ agent: 'scribe', blocking: 'never' }] }),
   agent('scribe', { tools, ...asking }),
   agent('hasty', { tools, ...asking, interruptionExpiresInSeconds: hastyMs / 1000 }),
-  agent('leaf', { tools, ...asking, parameters: [hiddenParameter] }),
+  agent('leaf', { tools, ...asking, knowledgeBases, parameters: [hiddenParameter] }),
 ]
 
 /** The tools, over whatever does their deeds; `bad` misbehaves as its argument says. */
@@ -90,21 +109,28 @@ export function worldTools(
 export const worldScript: Rule = (request, turn) => {
   const step = stepsOf(request)[turn]
   const reply = step === undefined ? { text: `${playerOf(request)} done` } : replyTo(step, marksOf(request))
-  const said = lastUserMessage(request)
+  const said = saidIn(request)
   if (step === undefined && said.includes('#rest')) return { hang: true }
   const pause = /#think(\d+)/.exec(said)?.[1]
   return pause === undefined ? reply : { ...reply, delayMs: Number(pause) }
 }
 
+/** What was said last, without the lines of what was found for it or is remembered. */
+function saidIn(request: ModelRequest): string {
+  return lastUserMessage(request).replace(found, '').trim()
+}
+
+const found = /^\[from \S+ to \S+\] (?:knowledge|memory): .*$/gm
+
 function stepsOf(request: ModelRequest): readonly string[] {
-  const said = lastUserMessage(request)
+  const said = saidIn(request)
   // What the runtime tells of tasks is no order.
   if (said.startsWith('[from ')) return []
   return said.split(' ').filter((word) => word !== '' && !word.includes('#'))
 }
 
 const marksOf = (request: ModelRequest): readonly string[] =>
-  lastUserMessage(request)
+  saidIn(request)
     .split(' ')
     .filter((word) => word.startsWith('#'))
 

@@ -37,7 +37,7 @@ export const orderlyStop: Row = {
         const story = stories[which] ?? mainStory
         while (going.on) {
           score.count('stories meanwhile')
-          score.twin('a story', await tell(arena, story), calm[which] ?? '')
+          await score.trial('a story', async () => score.twin('a story', await tell(arena, story), calm[which] ?? ''))
         }
       }),
     )

@@ -21,7 +21,8 @@ export const twoDatabases: Row = {
   async run({ lane, profile }) {
     const arena = await openArena(lane, { other: { name: other, canaries } })
     const { score, crew, client, history, neighbour } = arena
-    await neighbour.saveAgents(worldAgents)
+    // What code defines is of the default database alone.
+    await neighbour.saveAgents(worldAgents.map((one) => ({ ...one, knowledgeBases: [] })))
     const both = [
       { own: client, database: defaultDatabase },
       { own: neighbour, database: other },

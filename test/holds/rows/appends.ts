@@ -3,7 +3,7 @@ import { defineTool } from '@witan/core'
 import { z } from 'zod'
 import { stores } from '../support/long.ts'
 import type { Row } from '../support/row.ts'
-import { run, saying, type Stage } from '../support/said.ts'
+import { run, runsAtOnce, saying, type Stage } from '../support/said.ts'
 
 const action = { name: 'tell', description: 'Does.', parametersSample: { text: 'x' } }
 
@@ -44,9 +44,23 @@ const stages: Readonly<Record<string, () => Stage>> = {
   'a text of 0.99 million line ends': () => ({ script: () => ({ text: '\n'.repeat(990_000) }) }),
 }
 
+/** So many runs at once, each with an answer of so many characters: their commits and checkpoints come in a row. */
+function answers(kind: string, count: number, characters: number): Row {
+  return {
+    name: `${count} runs at once, each with an answer of ${characters.toLocaleString('en')} characters, stored by ${kind}`,
+    setUp: async (play) => {
+      const store = await stores[kind]?.(play)
+      const options = store === undefined ? {} : { store }
+      return runsAtOnce(play, { script: () => ({ text: 'a '.repeat(characters / 2) }), options }, count)
+    },
+  }
+}
+
 /** Rows of appends. */
-export const appends: readonly Row[] = ['SQLite', 'PostgreSQL'].flatMap((kind) =>
-  Object.entries(stages).map(
+export const appends: readonly Row[] = ['SQLite', 'PostgreSQL'].flatMap((kind) => [
+  answers(kind, 60, 990_000),
+  answers(kind, 150, 400_000),
+  ...Object.entries(stages).map(
     ([what, stage]): Row => ({
       name: `${what} in one reply, stored by ${kind}`,
       setUp: async (play) => {
@@ -56,4 +70,4 @@ export const appends: readonly Row[] = ['SQLite', 'PostgreSQL'].flatMap((kind) =
       },
     }),
   ),
-)
+])

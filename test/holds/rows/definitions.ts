@@ -68,6 +68,19 @@ function saving(what: string, schemas: (number: number) => readonly Schema[], mo
   }
 }
 
+/** The first run of an agent whose action has such a schema: what its model reads of it is made then. */
+function running(what: string, parametersSchema: Schema): Row {
+  return {
+    name: `a run with ${what} beside a hidden name`,
+    setUp: async (play) => {
+      const runtime = await open(play, { script: () => ({ text: 'Done.' }) })
+      await runtime.agents.save({ ...acting({ parametersSchema }), ...hidden })
+      const start = { agent: 'saved', prompt: 'Go.', parameters: { key: 'k' } }
+      return async () => (await runtime.start(start)).run?.result
+    },
+  }
+}
+
 const many = (count: number, one: unknown) => Array.from({ length: count }, () => one)
 const named = (count: number, one: (at: number) => unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, one(at)]))
@@ -82,12 +95,13 @@ const protocol = (more: Schema) => ({ name: 'saved', messages: [{ name: 'ask', f
 const callers = many(900, 0).map((_, at) => ['@*', ...['a', 'b', 'c'].map((one) => `role:${one}`), `role:${at}`])
 
 const agents: Readonly<Record<string, readonly [isSaved: boolean, agent: Schema]>> = {
-  '98,000 alternatives': [true, acting({ parametersSchema: { type: 'object', anyOf: many(98_000, {}) } })],
+  '98,000 alternatives': [false, acting({ parametersSchema: { type: 'object', anyOf: many(98_000, {}) } })],
   '9,900 properties of four keys': [
     true,
     acting({ parametersSchema: { type: 'object', properties: named(9_900, typed) } }),
   ],
-  'a sample of 9,000 objects': [true, acting({ parametersSample: named(9_000, () => named(9, () => 0)) })],
+  'a sample of 9,000 objects': [false, acting({ parametersSample: named(9_000, () => named(9, () => 0)) })],
+  'a sample of 900 objects': [true, acting({ parametersSample: named(900, () => named(9, () => 0)) })],
   'a sample of an answer of 9,000 objects': [true, { ...agent, outputSample: named(9_000, () => named(9, () => 0)) }],
   'a schema of an answer of 9,900 properties': [
     true,
@@ -246,6 +260,20 @@ export const definitions: readonly Row[] = [
       body: { draft: { ...acting({ parametersSchema }), ...hidden }, parameters: { key: 'k' } },
     }),
   ),
+  ...Object.entries({
+    '9,990 alternatives': { properties: { key: {} }, anyOf: many(9_990, {}) },
+    '4,990 alternatives of one property': {
+      properties: { key: {} },
+      anyOf: Array.from({ length: 4_990 }, (_, at) => ({ properties: { [`a${at}`]: {} } })),
+    },
+    '3,330 alternatives that each name it': {
+      anyOf: Array.from({ length: 3_330 }, (_, at) => ({ properties: { key: {}, [`a${at}`]: {} } })),
+    },
+    '4,990 properties with references': {
+      properties: { key: {}, ...properties(4_990, (at) => ({ $ref: `#/$defs/k${at}` })) },
+      $defs: named(4_990, () => ({ type: 'string' })),
+    },
+  }).map(([what, schema]) => running(what, { type: 'object', ...schema })),
   previewing('950 patterns, each dear to compile', (number) => patterns(number, 4)),
   previewing('950 patterns that repeat too often', (number) => patterns(number, 50)),
   saving('18,000 references', () => references(18_000)),

@@ -5,10 +5,30 @@ import type { Row } from '../support/row.ts'
 
 type Long = Parameters<Store['putSnapshot']>[1]
 
+/** The seq of the last entry of thirty prompts. */
+const lastSeq = 120
+
+async function followAll(runtime: Runtime): Promise<void> {
+  const stop = new AbortController()
+  for await (const { seq } of runtime.followEvents('chats/long', { from: 0, verbose: true, signal: stop.signal }))
+    if (seq === lastSeq) stop.abort()
+}
+
+async function readAllEvents(runtime: Runtime): Promise<void> {
+  for (let from = 0, more = true; more; ) {
+    const page = await runtime.readEvents('chats/long', { from, verbose: true })
+    from = page.lastSeq
+    more = page.more
+  }
+}
+
 /** What readers ask for. */
 const asked: Readonly<Record<string, (runtime: Runtime) => Promise<unknown>>> = {
   'a page of the document': (runtime) => runtime.getDocument('chats/long', { limit: 200, detail: 'full' }),
   'a page of the events': (runtime) => runtime.readEvents('chats/long', { from: 0, verbose: true }),
+  'all events, page by page,': readAllEvents,
+  'the events from the first on': followAll,
+  'the tree of a run': (runtime) => runtime.getRun('c_0'),
   'a run that continues it': async (runtime) => (await runtime.run('chats/long', { prompt: 'And?' })).result,
 }
 
@@ -82,16 +102,17 @@ function moving(what: string, { name, ...long }: Length & { readonly name: strin
 
 /** Rows of pages. */
 export const pages: readonly Row[] = [
-  ...Object.entries(asked).flatMap(([what, ask]) =>
-    [1, 8].map(
-      (times) =>
-        ({
-          name: `${times} × ${what} of a conversation with thirty prompts of 0.9 MB`,
+  ...['memory', 'SQLite'].flatMap((kind) =>
+    Object.entries(asked).flatMap(([what, ask]) =>
+      [1, 8].map(
+        (times): Row => ({
+          name: `${times} × ${what} of a conversation with thirty prompts of 0.9 MB in ${kind}`,
           setUp: async (play) => {
-            const runtime = await openLong(play, { runs: 30, characters: 900_000 })
+            const runtime = await openLong(play, { runs: 30, characters: 900_000 }, kind)
             return () => Promise.all(Array.from({ length: times }, () => ask(runtime)))
           },
-        }) satisfies Row,
+        }),
+      ),
     ),
   ),
   ...Object.entries({ ...lengths, ...masked }).flatMap(([long, length]) =>

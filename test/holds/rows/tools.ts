@@ -2,7 +2,7 @@
 import { defineTool, type FunctionContext, type Source } from '@witan/core'
 import { z } from 'zod'
 import type { Row } from '../support/row.ts'
-import { open, run, type Said, type Stage } from '../support/said.ts'
+import { open, run, runsAtOnce, type Said, type Stage } from '../support/said.ts'
 
 const plain = { name: 'tell', description: 'Tells.', effect: 'none' } as const
 
@@ -93,6 +93,16 @@ const branching = {
       return [`d${at}`, at === 19 ? { type: 'string' } : { anyOf: [next, next] }]
     }),
   ),
+}
+
+const tell = { name: 'tell', description: 'Does.' }
+/** Agents whose action takes one long check for each call. */
+const actors = {
+  'whose schema branches twenty times': { actions: [{ ...tell, parametersSchema: branching }] },
+  'with an approval whose condition branches twenty times': {
+    actions: [{ ...tell, parametersSample: { a: 1 } }],
+    approvals: [{ tool: 'tell', when: branching }],
+  },
 }
 
 /** A tool that is tried alone, beside a hidden value. */
@@ -304,19 +314,23 @@ export const tools: readonly Row[] = [
       return run(play, calling(many(9, JSON.stringify({ items })), { tools: [tool] }))
     },
   },
+  ...Object.entries(actors).map(
+    ([what, agent]): Row => ({
+      name: `128 calls of an action ${what}`,
+      setUp: (play) => run(play, calling(many(128, '{"a":1}'), {}, agent)),
+    }),
+  ),
+  ...Object.entries(actors).map(
+    ([what, agent]): Row => ({
+      name: `40 runs at once, each with a call of an action ${what}`,
+      setUp: (play) => runsAtOnce(play, calling(many(1, '{"a":1}'), {}, agent), 40),
+    }),
+  ),
   {
-    name: '128 calls of an action whose schema branches twenty times',
+    name: '40 runs at once, each with an output whose schema branches twenty times',
     setUp: (play) => {
-      const action = { name: 'tell', description: 'Does.', parametersSchema: branching }
-      return run(play, calling(many(128, '{"a":1}'), {}, { actions: [action] }))
-    },
-  },
-  {
-    name: '128 calls of an action with an approval whose condition branches twenty times',
-    setUp: (play) => {
-      const action = { name: 'tell', description: 'Does.', parametersSample: { a: 1 } }
-      const approvals = [{ tool: 'tell', when: branching }]
-      return run(play, calling(many(128, '{"a":1}'), {}, { actions: [action], approvals }))
+      const agent = { outputSchema: { ...branching, required: ['a'] } }
+      return runsAtOnce(play, { script: () => ({ text: '{"a":1}' }), agent }, 40)
     },
   },
   {

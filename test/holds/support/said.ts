@@ -71,3 +71,10 @@ export async function run(play: Play, stage: Stage): Promise<Act> {
   const runtime = await open(play, stage)
   return async () => (await runtime.start({ agent: 'root', prompt: 'Go.', ...stage.start })).run?.result
 }
+
+/** So many runs of `root` at once, to the end of the last. */
+export async function runsAtOnce(play: Play, stage: Stage, count: number): Promise<Act> {
+  const runtime = await open(play, stage)
+  const one = async () => (await runtime.start({ agent: 'root', prompt: 'Go.' })).run?.result
+  return () => Promise.all(Array.from({ length: count }, one))
+}

@@ -4,31 +4,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { runCommandLine } from '@witan/cli'
 import { apiRoutes, loadConfig, startServer } from '@witan/server'
 import { usageDimensions } from '@witan/protocol/schemas'
-import pg from 'pg'
-import { createTestDatabase } from '../../postgres/support/database.ts'
 import { canary, scannerOf } from '../support/canary.ts'
 import { child } from '../support/desk.config.ts'
 import type { Ledger } from '../support/ledger.ts'
+import { inMemory, inPostgres, inSqlite, type Place } from '../support/places.ts'
+import { fillShelf, shelf } from '../support/shelf.ts'
 import { textOf } from '../support/texts.ts'
 
 const file = fileURLToPath(new URL('../support/desk.config.ts', import.meta.url))
 const conversation = (store: string): string => `chats/${canary(`in${store}`)}`
-
-/** A store that can be looked into from outside. */
-interface Place {
-  readonly name: string
-  readonly url: string
-  /** All rows of all tables, by `table.column`; null where there are no tables. */
-  columns(): Promise<ReadonlyMap<string, string>> | null
-  /** What processes told each other so far; null where they do not. */
-  notices(): string | null
-  close(): Promise<void>
-}
 
 /** What came out where. `place` is a sink, and `says` what of it is allowed there. */
 interface Found {
@@ -52,10 +40,13 @@ const mayHold = {
 
 /** Sinks that speak of neither conversation nor child: what shows instead that something was read. */
 const provedBy: Readonly<Record<string, RegExp>> = {
+  'trial of a tool': /"status":"failed".*no such user/,
   'route listRuns': /"runId"/,
   'route listAgentRevisions': /"revision":1/,
   'route listProtocolRevisions': /"revision":1/,
   'route getProtocolRevision': /"name":"stock"/,
+  'route listKnowledgeRevisions': /"revision":1/,
+  'route getIngest': /"(added|unchanged)":1/,
   'route getPrincipal': /"user:local"/,
   metrics: /gen_ai_request_model="scripted\/desk"/,
   notices: /\S{40}/,
@@ -142,6 +133,7 @@ interface Asking {
 
 /** Starts the conversation, repeats that under its key, and is refused once. */
 async function ask({ url, place, values }: Asking): Promise<readonly Found[]> {
+  await fillShelf(url, child)
   const { byCaller, ...rest } = values
   const body = {
     agent: 'root',
@@ -158,7 +150,11 @@ async function ask({ url, place, values }: Asking): Promise<readonly Found[]> {
   // A name may be told back, a value never.
   const parameters = { ...body.parameters, [child]: values }
   const refused = await post(`${url}/api/v1/conversations`, { ...body, parameters })
+  const given = body.parameters
+  const agent = `${url}/api/v1/agents/${child}`
   return [
+    { sink: 'preview', text: await post(`${agent}/preview`, { parameters: given }) },
+    { sink: 'trial of a tool', text: await post(`${agent}/tools/break/try`, { parameters: given }) },
     { sink: 'reply to a start', text: first },
     { sink: 'reply to a repeat', text: repeat },
     { sink: 'problem', text: refused },
@@ -196,6 +192,7 @@ async function readAll(
   const id = conversation(name)
   const [tasks, runs] = await Promise.all([list(`${url}/api/v1/tasks`, 'taskId'), runsOf(url, name)])
   const artifacts = await list(`${url}${pathOf(name)}/artifacts`, 'id')
+  const [ingest, blocks] = [await fillShelf(url, child), await list(`${url}/api/v1/memory`, 'id')]
   const [modelCall = ''] = await list(`${url}${pathOf(name)}/model-calls`, 'id')
   const segments: Readonly<Record<string, readonly string[]>> = {
     conversations: [id.replace('/', ':')],
@@ -205,16 +202,21 @@ async function readAll(
     artifacts,
     agents: ['root', child],
     protocols: ['stock'],
+    knowledge: [shelf.id],
+    memory: blocks,
   }
   const found: Found[] = []
   for (const route of apiRoutes) {
     if (route.method !== 'GET') continue
     const ids = segments[route.path.split('/')[3] ?? ''] ?? []
     const paths = route.path.includes('{')
-      ? ids.map((one) => `${withIds(route.path, one, modelCall)}${route.path.endsWith('/readers') ? '?seq=1' : ''}`)
+      ? ids.map(
+          (one) =>
+            `${withIds(route.path, one, { modelCall, ingest })}${route.path.endsWith('/readers') ? '?seq=1' : ''}`,
+        )
       : route.path.endsWith('/usage')
         ? usageDimensions.map((by) => `${route.path}?by=${by}`)
-        : [route.path]
+        : [route.path.endsWith('/memory/conversations') ? `${route.path}?subject=user:local` : route.path]
     const read = paths.map(async (path) => (await fetch(url + path, asJson)).text())
     const sink = `route ${route.name}`
     // What two agents are asked for is one place: only one of them has the child.
@@ -234,6 +236,10 @@ async function readAll(
     ['agents', 'export'],
     ['protocols', 'list'],
     ['protocols', 'show', 'stock'],
+    ['knowledge', 'list'],
+    ['knowledge', 'show', shelf.id],
+    ['memory', 'list'],
+    ['memory', 'show', ...blocks.slice(0, 1), '--revisions'],
     ['conversations', 'list'],
     ['conversations', 'show', id],
     ['conversations', 'diagram', id, '--run', runs[0] ?? ''],
@@ -252,11 +258,13 @@ async function readAll(
   return found
 }
 
-function withIds(path: string, id: string, modelCall: string): string {
+function withIds(path: string, id: string, { modelCall, ingest }: Readonly<Record<'modelCall' | 'ingest', string>>) {
   return path
     .replace(/\{[^}]+\}/, id)
     .replace('{digest}', noteDigest)
     .replace('{callNumber}', modelCall)
+    .replace('{key}', shelf.key)
+    .replace('{ingestId}', ingest)
     .replace('{n}', '1')
 }
 
@@ -322,56 +330,4 @@ function keepErrors() {
       process.stderr.write = write
     },
   }
-}
-
-async function inMemory(): Promise<Place> {
-  return { name: 'memory', url: 'memory:', columns: () => null, notices: () => null, close: async () => {} }
-}
-
-async function inSqlite(path: string): Promise<Place> {
-  const columns = async () => {
-    const database = new DatabaseSync(path)
-    const tables = database.prepare("select name from sqlite_master where type = 'table'").all()
-    const rows = tables.map(({ name }): [string, readonly Record<string, unknown>[]] => [
-      String(name),
-      database.prepare(`select * from "${String(name)}"`).all(),
-    ])
-    database.close()
-    return byColumn(rows)
-  }
-  return { name: 'sqlite', url: `file:${path}`, columns, notices: () => null, close: async () => {} }
-}
-
-async function inPostgres(): Promise<Place> {
-  const database = await createTestDatabase('')
-  const ear = new pg.Client({ connectionString: database.adminUrl })
-  await ear.connect()
-  let heard = ''
-  ear.on('notification', ({ payload = '' }) => {
-    heard += `${payload}\n`
-  })
-  await ear.query('listen "witan_notices"')
-  const columns = async () => {
-    const tables = await database.execute("select schemaname, tablename from pg_tables where schemaname = 'witan'")
-    const rows: [string, Record<string, unknown>[]][] = []
-    for (const { tablename } of tables)
-      rows.push([String(tablename), await database.execute(`select * from witan."${String(tablename)}"`)])
-    return byColumn(rows)
-  }
-  const close = async () => {
-    await ear.end()
-    await database.drop()
-  }
-  return { name: 'postgres', url: database.adminUrl, columns, notices: () => heard, close }
-}
-
-function byColumn(tables: readonly (readonly [string, readonly Record<string, unknown>[]])[]): Map<string, string> {
-  const columns = new Map<string, string>()
-  for (const [table, rows] of tables)
-    for (const row of rows)
-      for (const [column, value] of Object.entries(row)) {
-        const name = `${table}.${column}`
-        columns.set(name, `${columns.get(name) ?? ''}\n${textOf(value)}`)
-      }
-  return columns
 }

@@ -210,7 +210,7 @@ async function playOtherDatabase(worlds: Worlds, ledger: Ledger): Promise<void> 
       if (row.shows === true) ledger.control('another database', isSaid)
       const nothing = await ask(worlds, empty, { row, caller })
       ledger.deny('leak', 'an empty database', [...mine(nothing.text), ...other(nothing.text), ...hidden(nothing.text)])
-      if (!row.isAbout || row.path(empty.ids).includes('/agents/')) continue
+      if (!row.isAbout || /\/agents\/|subject=/.test(row.path(empty.ids))) continue
       const same = await ask(worlds, { ...empty, ids: missing }, { row, caller })
       ledger.claim(`${nothing.masked} is ${same.masked}`, nothing.status === 404 && nothing.masked === same.masked)
     }

@@ -3,6 +3,7 @@ import { type AgentDefinition, defineAgent, defineTool } from '@witan/core'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { canary } from './canary.ts'
 import { schemaOf } from './careless.ts'
+import { shelf, shelfBase } from './shelf.ts'
 
 /** Names by which whatever tells of an agent is told apart from what tells nothing. */
 const marked = (name: string): string => `${name}-${canary(name).split('_')[2]}`
@@ -14,10 +15,7 @@ const model = scriptedModel(
     const text = JSON.stringify(request.messages[0])
     if (text.includes('You work.')) return 'worked'
     if (lastUserMessage(request).startsWith('[from ')) return 'noted'
-    if (text.includes('You ask.'))
-      return turn === 0
-        ? { text: 'asking', toolCalls: [call('break').toolCalls, call('Ask').toolCalls].flatMap((one) => one ?? []) }
-        : { deltas: ['as', 'ked'] }
+    if (text.includes('You ask.')) return turn === 0 ? { text: 'asking', toolCalls: asking } : { deltas: ['as', 'ked'] }
     const both = [
       { name: child, arguments: { message: 'go', byAuthor: 'evil' } },
       { name: worker, arguments: { message: 'go' } },
@@ -26,6 +24,11 @@ const model = scriptedModel(
     return turn === 0 ? { toolCalls: both } : 'done'
   },
   { id: 'scripted/desk' },
+)
+
+/** The child breaks a tool, asks, and remembers. */
+const asking = [call('break'), call('Ask'), call('remember', { key: 'tea', text: `${child} was told.` })].flatMap(
+  ({ toolCalls = [] }) => toolCalls,
 )
 
 const broken = defineTool({
@@ -57,6 +60,7 @@ export default {
   server: { port: 0 },
   telemetry: { metrics: true },
   protocols: [{ name: 'stock', purpose: `What ${child} has.`, messages: [{ name: 'ask', from: 'initiator' }] }],
+  knowledge: [shelfBase(child)],
   agents: [
     defineAgent({
       id: 'root',
@@ -75,6 +79,8 @@ export default {
       parameters,
       tools: [broken],
       actions: [{ name: 'Ask' }],
+      memory: {},
+      knowledgeBases: [{ id: shelf.id, filter: { author: 'byAuthor' }, retrieval: 'both' }],
     }),
     defineAgent({
       id: worker,
@@ -82,6 +88,7 @@ export default {
       instructions: 'You work.',
       parameters,
       speaks: [{ protocol: 'stock', role: 'responder' }],
+      knowledgeBases: [{ id: shelf.id, retrieval: 'auto' }],
     }),
   ],
 }

@@ -14,6 +14,12 @@ export interface Ids {
   readonly agent: string
   readonly protocol: string
   readonly key: string
+  readonly base: string
+  readonly knowledgeDocument: string
+  readonly ingest: string
+  /** What an agent remembers about `subject`. */
+  readonly block: string
+  readonly subject: string
 }
 
 /** What connects a caller with the conversation: it is its own, it takes part, it has left, or nothing. */
@@ -41,6 +47,7 @@ const speaks: Right = (caller) => owns(caller) || caller.tie === 'bob'
 const reads: Right = (caller) => speaks(caller) || has('read')(caller)
 /** What is addressed to nobody. */
 export const answers: Right = (caller) => owns(caller) || has('answer')(caller)
+/** What is about bob, too. */
 const isAsked: Right = (caller) => admin(caller) || caller.tie === 'bob'
 
 /** A request of a route. `isAbout`: its path has an id; otherwise what does not exist is the path itself. */
@@ -57,9 +64,12 @@ export interface Row {
   readonly shows?: boolean
 }
 
-type More = Pick<Row, 'body' | 'headers' | 'isDone' | 'shows'>
+type More = Partial<Pick<Row, 'isAbout' | 'body' | 'headers' | 'isDone' | 'shows'>>
 
 const conversation = '/api/v1/conversations/{conversation}'
+const knowledge = '/api/v1/knowledge/{base}'
+const knowledgeDocument = `${knowledge}/documents/{knowledgeDocument}`
+const memory = '/api/v1/memory'
 const stale = { 'if-match': '"999"' }
 
 /** The request of a route whose path is filled in with ids. */
@@ -127,6 +137,38 @@ export const rows: readonly Row[] = [
       isDone: true,
     }),
   ),
+  row(admin, ['PUT /api/v1/agents/{id}/knowledge/{base}', '/api/v1/agents/{agent}/knowledge/{base}'], {
+    headers: stale,
+  }),
+  row(admin, ['DELETE /api/v1/agents/{id}/knowledge/{base}', '/api/v1/agents/desk/knowledge/{base}'], {
+    headers: stale,
+  }),
+  row(definitions, ['GET /api/v1/knowledge', '/api/v1/knowledge']),
+  row(definitions, ['GET /api/v1/knowledge/{id}', knowledge]),
+  row(admin, ['PUT /api/v1/knowledge/{id}', knowledge], { body: () => ({}), headers: stale }),
+  row(admin, ['DELETE /api/v1/knowledge/{id}', knowledge], { headers: stale }),
+  row(definitions, ['POST /api/v1/knowledge/{id}/search', `${knowledge}/search`], { body: () => ({ query: 'words' }) }),
+  row(definitions, ['GET /api/v1/knowledge/{id}/revisions', `${knowledge}/revisions`]),
+  row(definitions, ['GET /api/v1/knowledge/{id}/revisions/{n}', `${knowledge}/revisions/1`]),
+  row(definitions, ['GET /api/v1/knowledge/{id}/documents', `${knowledge}/documents`]),
+  row(admin, ['POST /api/v1/knowledge/{id}/documents', `${knowledge}/documents`], { body: () => ({ documents: [] }) }),
+  row(definitions, ['GET /api/v1/knowledge/{id}/documents/{key}', knowledgeDocument]),
+  row(definitions, ['GET /api/v1/knowledge/{id}/documents/{key}/passages', `${knowledgeDocument}/passages`]),
+  row(admin, ['DELETE /api/v1/knowledge/{id}/documents/{key}', knowledgeDocument], { isDone: true }),
+  row(definitions, ['GET /api/v1/knowledge/{id}/ingests/{ingestId}', `${knowledge}/ingests/{ingest}`]),
+  row(everybody, ['GET /api/v1/memory', memory]),
+  get('/api/v1/memory/{id}', `${memory}/{block}`, isAsked),
+  get('/api/v1/memory/{id}/revisions', `${memory}/{block}/revisions`, isAsked),
+  row(isAsked, ['GET /api/v1/memory/conversations', `${memory}/conversations?subject={subject}`]),
+  row(isAsked, ['POST /api/v1/memory', memory], {
+    ...{ isAbout: true, isDone: true },
+    body: ({ subject }) => ({ agent: 'desk', subject, key: 'new', text: 'x' }),
+  }),
+  row(isAsked, ['PUT /api/v1/memory/{id}', `${memory}/{block}`], {
+    body: () => ({ text: 'x', expectedRevision: 999 }),
+  }),
+  row(isAsked, ['DELETE /api/v1/memory/{id}', `${memory}/{block}`], { isDone: true }),
+  row(isAsked, ['DELETE /api/v1/memory', `${memory}?subject={subject}`], { isDone: true }),
   row(admin, ['POST /api/v1/check', '/api/v1/check'], { body: () => ({}) }),
   row(definitions, ['GET /api/v1/tools', '/api/v1/tools']),
   row(definitions, ['GET /api/v1/protocols', '/api/v1/protocols']),
@@ -209,5 +251,6 @@ export const rows: readonly Row[] = [
 export const lists: Readonly<Record<string, Right>> = {
   'GET /api/v1/conversations': reads,
   'GET /api/v1/tasks': reads,
+  'GET /api/v1/memory': isAsked,
   'GET /api/v1/interruptions': (caller) => reads(caller) || answers(caller),
 }

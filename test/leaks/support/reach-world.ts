@@ -21,6 +21,8 @@ export const missing: Ids = {
   },
   ...{ action: 'i_nothing', message: 'i_nothing', question: 'i_nothing' },
   ...{ agent: 'nothing', protocol: 'nothing', key: 'nothing' },
+  ...{ base: 'nothing', knowledgeDocument: 'nothing', ingest: 'nothing' },
+  ...{ block: 'm_nothing', subject: 'user:nothing' },
 }
 
 const note = defineTool({
@@ -116,12 +118,15 @@ export async function createWorlds(store: Store): Promise<Worlds> {
         .replaceAll(first, canary(`reach${mark}`))
         .replaceAll('"default"', `"${database}"`)
       await store.putSnapshot(database, { ...JSON.parse(text), ...(contents === undefined ? {} : { contents }) })
-      return { database, ids: { ...found, key: await define(runtime, database, mark) } }
+      return { database, ids: { ...found, ...(await define(runtime, database, mark)) } }
     },
     async snapshot(database) {
       const { contents: _, ...kept } = (await store.readSnapshot(database, 'chats/1')) ?? {}
-      const { agents: all, protocols } = runtime.as(principalOf({ tie: 'eve', roles: ['admin'] }, database))
-      return JSON.stringify([kept, await all.list(), await protocols.list()])
+      const admin = runtime.as(principalOf({ tie: 'eve', roles: ['admin'] }, database))
+      const { agents: all, protocols, knowledge, memory } = admin
+      const documents = await knowledge.documents.list('manual')
+      const lists = [await all.list(), await protocols.list(), await knowledge.list(), await memory.list()]
+      return JSON.stringify([kept, ...lists, documents])
     },
     async fetch(who, { method, path, body, headers = {} }) {
       caller = who
@@ -135,7 +140,7 @@ export async function createWorlds(store: Store): Promise<Worlds> {
 }
 
 /** One conversation that waits for everything that one can wait for. */
-async function play(runtime: Runtime): Promise<Omit<Ids, 'key'>> {
+async function play(runtime: Runtime): Promise<Omit<Ids, keyof Defined>> {
   const maker = runtime.as(principalOf({ tie: 'maker', roles: ['run'] }, 'default'))
   const users = ['bob', 'carl', 'fred'].map((id) => ({ id }))
   const attached = { type: 'file' as const, mediaType: 'text/plain', name: 'note.txt', data: file.toString('base64') }
@@ -162,14 +167,22 @@ async function play(runtime: Runtime): Promise<Omit<Ids, 'key'>> {
   }
 }
 
-/** Definitions with the mark of their database; the id of a key. */
-async function define(runtime: Runtime, database: string, mark: string): Promise<string> {
+type Defined = Pick<Ids, 'key' | 'base' | 'knowledgeDocument' | 'ingest' | 'block' | 'subject'>
+
+/** Definitions with the mark of their database, a key, a document and what is remembered about bob. */
+async function define(runtime: Runtime, database: string, mark: string): Promise<Defined> {
   const admin = runtime.as(principalOf({ tie: 'eve', roles: ['admin'] }, database))
   const text = canary(`reach${mark}`)
-  await admin.agents.save({ ...agent('desk'), description: text })
+  await admin.knowledge.save({ id: 'manual', description: text })
+  await admin.agents.save({ ...agent('desk'), description: text, knowledgeBases: ['manual'], memory: {} })
   await admin.protocols.save({ name: 'stock', purpose: text, messages: [{ name: 'ask', from: 'initiator' }] })
   const { keyId } = await admin.keys.create({ name: text.slice(0, 60) })
-  return keyId
+  const document = { key: 'words.txt', title: text, text: `Words of ${text}.` }
+  const ingest = await admin.knowledge.documents.ingest('manual', { documents: [document] })
+  const subject = 'user:bob'
+  const block = await admin.memory.create({ agent: 'desk', subject, key: 'about', text })
+  const known = { base: 'manual', knowledgeDocument: document.key, ingest: ingest.id }
+  return { key: keyId, ...known, block: block.id, subject }
 }
 
 function appOf(runtime: Runtime, caller: () => Principal | null): App {

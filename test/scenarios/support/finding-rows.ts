@@ -10,6 +10,7 @@ export interface FindingRow {
   readonly first?: readonly Json[]
   readonly agents: readonly Json[]
   readonly protocols?: readonly Json[]
+  readonly knowledge?: readonly Json[]
   /** False for a warning that only a check reports. */
   readonly isStored?: false
 }
@@ -29,6 +30,14 @@ function line(...agents: readonly Json[]): Json {
 }
 
 const step = agent('step', { parameters: [{ name: 'topic', ...hidden }] })
+const files = { id: 'files', description: 'Files.', attributes: { topic: 'string' }, requiredFilters: ['topic'] }
+function reading(filter: Json, more: Json = {}): Json {
+  return agent('root', {
+    parameters: [{ name: 'topic', ...hidden }],
+    knowledgeBases: [{ id: 'files', filter }],
+    ...more,
+  })
+}
 const stock = { name: 'stock', messages: [{ name: 'ask', from: 'initiator' }] }
 
 function row(
@@ -41,6 +50,39 @@ const error = (code: string, title: string, ...agents: readonly Json[]) => row('
 const warning = (code: string, title: string, ...agents: readonly Json[]) => row('warning', code)({ title, agents })
 
 const errors: readonly FindingRow[] = [
+  error('KNOWLEDGE_UNKNOWN', 'a knowledge base that does not exist', agent('root', { knowledgeBases: [{ id: 'no' }] })),
+  row(
+    'error',
+    'KNOWLEDGE_FILTER_MISSING',
+  )({
+    title: 'a base that demands a filter',
+    agents: [agent('root', { knowledgeBases: [{ id: 'files' }] })],
+    knowledge: [files],
+  }),
+  row(
+    'error',
+    'KNOWLEDGE_FILTER_UNBOUND',
+  )({
+    title: 'a filter by a parameter that is not declared',
+    agents: [reading({ topic: 'topics' })],
+    knowledge: [files],
+  }),
+  row(
+    'error',
+    'KNOWLEDGE_FILTER_UNBOUND',
+  )({
+    title: 'a filter by an attribute that the base has not',
+    agents: [reading({ topic: 'topic', year: 'topic' })],
+    knowledge: [files],
+  }),
+  row(
+    'error',
+    'KNOWLEDGE_INVALID',
+  )({
+    title: 'a filter that is demanded, of no attribute',
+    agents: [],
+    knowledge: [{ ...files, requiredFilters: ['year'] }],
+  }),
   error('ADDRESS_INVALID', 'an address of another domain', agent('root', { address: '@root@elsewhere.example' })),
   row(
     'error',
@@ -231,6 +273,14 @@ const warnings: readonly FindingRow[] = [
     'more people than the description of a tool can list',
     agent('root', { users: Array.from({ length: 200 }, (_, index) => ({ id: `person-${index}` })) }),
   ),
+  row(
+    'warning',
+    'KNOWLEDGE_FILTER_GENERATABLE',
+  )({
+    title: 'a filter that a model above may supply',
+    agents: [reading({ topic: 'topic' }, { parameters: [{ name: 'topic' }] })],
+    knowledge: [files],
+  }),
   warning(
     'MAP_NAME_UNKNOWN',
     'a map of no parameter',

@@ -52,7 +52,7 @@ type Method = (...args: unknown[]) => Promise<unknown>
 /** A store whose calls, and whose replies, take their turns; appends keep their order, and so do their replies, as the contract says. */
 export function gatedStore(inner: Store, gate: Gate): Store {
   const order = { done: Promise.resolve(), told: Promise.resolve() }
-  const made = new Map<string | symbol, unknown>()
+  const made = new Map<string | symbol, unknown>([['knowledge', mortal(inner.knowledge, gate)]])
   return new Proxy(inner, {
     get(target, name) {
       const known = made.get(name)
@@ -62,6 +62,18 @@ export function gatedStore(inner: Store, gate: Gate): Store {
       const wrapped = wrap(String(name), member.bind(target) as Method, { gate, order })
       made.set(name, wrapped)
       return wrapped
+    },
+  })
+}
+
+/** Documents take no turns; but whoever is dead is told nothing of them. */
+function mortal(knowledge: Store['knowledge'], gate: Gate): Store['knowledge'] {
+  return new Proxy(knowledge, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (typeof member !== 'function') return member
+      const method = member.bind(target) as Method
+      return async (...args: unknown[]) => (gate.isDead ? new Promise<never>(() => {}) : method(...args))
     },
   })
 }

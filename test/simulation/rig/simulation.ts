@@ -4,7 +4,7 @@ import { type Ids, scriptedModel } from '@witan/core/testing'
 import { emptyEvidence, type Evidence, readStored } from '../../faults/rig/evidence.ts'
 import { newHistory } from '../../faults/rig/history.ts'
 import { memoryLedger } from '../../faults/rig/ledger.ts'
-import { worldAgents, worldScript, worldTools, zoo } from '../../faults/rig/world.ts'
+import { worldAgents, worldKnowledge, worldScript, worldTools, zoo } from '../../faults/rig/world.ts'
 import { answer, cancel, cancelTask, say } from './clients.ts'
 import { Gate, gatedStore, SimulatedTime } from './gate.ts'
 import { conversation, type Scene, type Simulator, type Tally, type Worker } from './scene.ts'
@@ -88,6 +88,7 @@ function makeWorker(scene: Scene): Worker {
     leaseMs: simulatedLeaseMs,
     models: { 'play/model': gatedModel(gate) },
     agents: [...worldAgents],
+    knowledge: [worldKnowledge],
     tools: [
       ...worldTools(async (deed) => {
         await gate.pass(`does ${deed.tool}`)

@@ -13,8 +13,8 @@ const longestText = 60
 const mostLines = 40
 
 /** The complete plan. Unchanged agents are one line each; the last line has the totals. */
-export function planLines({ planned, protocols, pruned, warnings }: Plan): readonly Line[] {
-  const all = [...protocols, ...planned]
+export function planLines({ planned, protocols, bases, pruned, warnings }: Plan): readonly Line[] {
+  const all = [...protocols, ...bases, ...planned]
   const added = all.filter(({ stored }) => stored === null)
   const changed = all.filter(({ stored, changes }) => stored !== null && changes.length > 0)
   const same = all.length - added.length - changed.length
@@ -22,6 +22,7 @@ export function planLines({ planned, protocols, pruned, warnings }: Plan): reado
   if (pruned.length > 0) counts.push(`${pruned.length} to delete`)
   return [
     ...protocols.flatMap((one) => definitionLines({ ...one, what: 'protocol, ' })),
+    ...bases.flatMap((one) => definitionLines({ ...one, what: 'knowledge base, ' })),
     ...planned.flatMap((one) => definitionLines({ ...one, what: '' })),
     ...pruned.map(({ id }) => headLine({ text: '- ', tone: 'bad' }, id, 'goes')),
     ...warnings.flatMap(troubleLines),

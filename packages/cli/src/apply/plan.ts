@@ -1,4 +1,4 @@
-/** What an apply would do: which agents and protocols are new, which change and how, which go. Nothing is changed here. */
+/** What an apply would do: which agents, knowledge bases and protocols are new, which change and how, which go. Nothing is changed here. */
 import type { Client } from '@witan/client'
 import { parseAgent } from '@witan/core'
 import { type Inspected, inspectAgent } from '@witan/core/tooling'
@@ -6,6 +6,7 @@ import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import { agentEdgesOf } from '@witan/protocol/edges'
 import { withoutStored } from '@witan/protocol/schemas'
+import { planBases, type PlannedBase } from './bases.ts'
 import { changesBetween } from './diff.ts'
 import { type Planned, type Trouble, troubleOf, twiceError } from './planned.ts'
 import { type PlannedProtocol, planProtocols } from './protocols.ts'
@@ -15,6 +16,7 @@ import type { Written } from './source.ts'
 export interface Plan {
   readonly planned: readonly Planned[]
   readonly protocols: readonly PlannedProtocol[]
+  readonly bases: readonly PlannedBase[]
   readonly pruned: readonly StoredAgent[]
   readonly errors: readonly Trouble[]
   readonly warnings: readonly Trouble[]
@@ -27,27 +29,53 @@ export async function planOf(
   { prune }: { readonly prune: boolean },
 ): Promise<Plan> {
   const protocols = await planProtocols(client, written)
+  const bases = await planBases(client, written)
   const { agents, errors } = readAgents(written.filter(({ kind }) => kind === 'agent'))
   const stored = await storedAgents(client)
   const pruned = prune ? [...stored.values()].filter(({ id, source }) => source === 'data' && !agents.has(id)) : []
   const data = protocols.planned.map((one) => one.data)
   const report = await client.agents.check(
     [...agents.values()].map(({ agent }) => agent),
-    ...(data.length === 0 ? [] : [data]),
+    data.length === 0 ? undefined : data,
+    bases.planned.length === 0 ? undefined : bases.planned.map((one) => one.data),
   )
   const placed = (finding: Finding): Trouble => ({
     ...finding,
     place: agents.get(finding.agent)?.written.place(finding.path) ?? protocols.place(finding.path) ?? finding.agent,
   })
-  const isNews = (finding: Finding) => agents.get(finding.agent)?.isReported(finding) !== true
+  const isUnread = unreadIn({ PROTOCOL_UNKNOWN: protocols.errors, KNOWLEDGE_UNKNOWN: bases.errors })
+  const isNews = (finding: Finding) => {
+    const read = agents.get(finding.agent)
+    return read === undefined || !(read.isReported(finding) || isUnread(finding, read.agent))
+  }
   const found = [...report.errors.filter(isNews), ...held(pruned, { agents, stored })].map(placed)
-  const wrong = [...errors, ...protocols.errors, ...found]
-  if (wrong.length > 0) return { planned: [], protocols: [], pruned: [], errors: byPlace(wrong, written), warnings: [] }
+  const wrong = [...errors, ...protocols.errors, ...bases.errors, ...found]
+  if (wrong.length > 0)
+    return { planned: [], protocols: [], bases: [], pruned: [], errors: byPlace(wrong, written), warnings: [] }
   const planned = [...agents.values()].map(({ agent }) => plannedOf(agent, stored.get(agent.id) ?? null))
   const changing = new Set(planned.filter(({ changes }) => changes.length > 0).map(({ name }) => name))
   const isNew = (one: Finding) => changing.has(one.agent) || (changing.size > 0 && !isKept(one, stored.get(one.agent)))
   const warnings = report.warnings.filter(isNew).map(placed)
-  return { planned, protocols: protocols.planned, pruned, errors: [], warnings: byPlace(warnings, written) }
+  return {
+    planned,
+    protocols: protocols.planned,
+    bases: bases.planned,
+    pruned,
+    errors: [],
+    warnings: byPlace(warnings, written),
+  }
+}
+
+/** Whether a finding misses what the files have in a wrong form, by the errors of what its code misses: that is reported already. */
+function unreadIn(errors: Readonly<Record<string, readonly Trouble[]>>) {
+  const unread = Object.entries(errors).map(([code, list]) => [code, new Set(list.map(({ agent }) => agent))] as const)
+  const names = new Map(unread)
+  return ({ code, path }: Finding, agent: AgentData): boolean => {
+    let value: unknown = agent
+    for (const step of path.split('.')) value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[step]
+    const name = typeof value === 'object' ? (value as { readonly id?: unknown } | null)?.id : value
+    return names.get(code)?.has(String(name)) === true
+  }
 }
 
 /** Whether an agent was saved with that warning: a change of one agent may bring one for another that stays as it is. */

@@ -1,10 +1,10 @@
-/** One agent or protocol of an apply, and the mistakes in it. */
+/** One agent, knowledge base or protocol of an apply, and the mistakes in it. */
 import type { AgentData, Finding, StoredAgent } from '@witan/protocol'
 import { WitanError } from '@witan/protocol'
 import type { Change } from './diff.ts'
 import type { Written } from './source.ts'
 
-/** One agent or protocol of the files. */
+/** One agent, knowledge base or protocol of the files. */
 export interface Planned<Data = AgentData, Stored = StoredAgent> {
   readonly name: string
   readonly data: Data
@@ -16,9 +16,11 @@ export interface Planned<Data = AgentData, Stored = StoredAgent> {
 /** Something that is wrong, and where it was written. */
 export type Trouble = Finding & { readonly place: string }
 
-/** The error for an agent or protocol that the files have twice. */
+const called = { agent: ['Agent', 'id'], base: ['Knowledge base', 'id'], protocol: ['Protocol', 'name'] } as const
+
+/** The error for an agent, a base or a protocol that the files have twice. */
 export function twiceError(name: string, first: Written): WitanError {
-  const [what, path] = first.kind === 'agent' ? ['Agent', 'id'] : ['Protocol', 'name']
+  const [what, path] = called[first.kind]
   const hint = `It is already at ${first.place(path)}; keep one of the two.`
   return new WitanError('NAME_TAKEN', `${what} \`${name}\` is there twice.`, { path, hint })
 }

@@ -1,4 +1,4 @@
-/** Agents and protocols as written: YAML or JSON from files, folders or standard input, each with the file and line of every key. */
+/** Agents, knowledge bases and protocols as written: YAML or JSON from files, folders or standard input, each with the file and line of every key. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { text as readAll } from 'node:stream/consumers'
@@ -8,9 +8,9 @@ import { type Document, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, 
 import { UsageError } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** One agent or protocol as it was written. */
+/** One agent, knowledge base or protocol as it was written. */
 export interface Written {
-  readonly kind: 'agent' | 'protocol'
+  readonly kind: 'agent' | 'base' | 'protocol'
   readonly value: unknown
   /** The file and line of a key, such as `subAgents.0.agent`: `agents.yaml:12`. For a missing key, those of the nearest key above it. */
   place(path: string): string
@@ -55,8 +55,8 @@ function unreadable(name: string, error: unknown): UsageError {
 }
 
 /**
- * The agents and protocols of one text: JSON is read as the YAML that it is. A document is one of them, a list, or
- * `{ agents: […], protocols: […] }`. What has messages and no id is a protocol.
+ * What one text has: JSON is read as the YAML that it is. A document is an agent or a protocol, a list of them, or
+ * `{ agents: […], protocols: […], knowledge: […] }`. What has messages and no id is a protocol.
  */
 export function agentsIn(content: string, file: string): readonly Written[] {
   const lines = new LineCounter()
@@ -93,13 +93,14 @@ function agentsOf(document: Document, within: Within): readonly Written[] {
   )
 }
 
-const listKeys = ['agents', 'protocols'] as const
+const listKeys = ['agents', 'protocols', 'knowledge'] as const
 
-/** The lists of a document, protocols first: agents may speak them. */
+/** The lists of a document, agents last: they name what is in the others. */
 function listsIn(value: object) {
-  const { agents, protocols } = value as { readonly agents?: unknown; readonly protocols?: unknown }
+  const { agents, protocols, knowledge } = value as Readonly<Record<string, unknown>>
   return [
     ...(Array.isArray(protocols) ? [{ key: 'protocols', kind: 'protocol', list: protocols } as const] : []),
+    ...(Array.isArray(knowledge) ? [{ key: 'knowledge', kind: 'base', list: knowledge } as const] : []),
     ...(Array.isArray(agents) ? [{ key: 'agents', kind: 'agent', list: agents } as const] : []),
   ]
 }
@@ -138,7 +139,8 @@ function mistakeAt({ errors, warnings }: Document, content: string): number {
 
 function strayKey(key: string, list: string, place: string): UsageError {
   const near = nearest(key, ['id', ...listKeys])
-  const hint = near === null ? 'Only "agents" and "protocols" stand beside each other.' : `Did you mean "${near}"?`
+  const hint =
+    near === null ? 'Only "agents", "protocols" and "knowledge" stand beside each other.' : `Did you mean "${near}"?`
   return new UsageError(`${place} has the key "${key}" beside "${list}".`, hint)
 }
 

@@ -76,7 +76,7 @@ describe('the audit on the command line', () => {
     assert.deepEqual(sent, { kind: 'key', name: 'k1', by: 'user:anna' })
     const wrong = await shown(['--kind', 'planet'])
     assert.deepEqual([wrong.code, wrong.out], [2, ''])
-    assert.match(wrong.err, /"planet".*agent, protocol, key, database/s)
+    assert.match(wrong.err, /"planet".*agent, protocol, knowledge, key, database/s)
   })
 
   test('without an entry a line on standard error says so', async () => {

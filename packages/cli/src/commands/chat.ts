@@ -103,7 +103,7 @@ async function attachOne(stage: Stage, files: readonly FilePart[], path: string)
 async function leave(stage: Stage, followUps: FollowUps): Promise<void> {
   const { terminal, connection, chat, drawn } = stage
   if (drawn === undefined || drawn.size === 0) return
-  if (terminal.input.isTTY !== true) return followUps.drain((text) => printFollowUp(terminal, text))
+  if (terminal.input.isTTY !== true) return followUps.drain((...said) => printFollowUp(terminal, ...said))
   const { tasks } = await connection.client.conversations.get(chat.id)
   printStillAtWork({ terminal, connection }, tasks)
   if (connection.lasts) print(terminal, [{ text: `Go on with: ${comeBack(stage)}`, tone: 'faint' }])
@@ -153,9 +153,9 @@ async function nextLine(terminal: Terminal, followUps: FollowUps): Promise<strin
   reader.once('close', () => ended.resolve(null))
   reader.once('SIGINT', () => reader.close())
   reader.question('› ', (line) => ended.resolve(line.trim()))
-  const mute = followUps.listen((text) => {
+  const mute = followUps.listen((...said) => {
     clearRow(terminal.output)
-    printFollowUp(terminal, text)
+    printFollowUp(terminal, ...said)
     reader.prompt(true)
   })
   const line = await ended.promise.finally(mute)

@@ -161,7 +161,8 @@ function printRuns(terminal: Terminal, view: ConversationView): void {
     const speaker = speakersOf(view, runId).at(-1) ?? root
     if (speaker.text === '') continue
     print(terminal)
-    printSpoken(terminal, { text: speaker.text, agent: speaker.name, root: root.name })
+    const { text, name: agent, sources } = speaker
+    printSpoken(terminal, { text, agent, root: root.name, sources })
   }
 }
 

@@ -5,7 +5,6 @@ import {
   importInto,
   knownOf,
   type ExportItem,
-  type MovingLine,
   exportText,
   readExport,
   standingOf,
@@ -17,11 +16,11 @@ import type { ExitCode } from '../exit.ts'
 import { exitCodes } from '../exit.ts'
 import { readConfig } from '../loading.ts'
 import { fileLines, openSink } from '../export-file.ts'
+import { countMoved, type Moved, movedNothing, movedWords } from '../moved.ts'
 import { databasesOf, refuseMemory, refuseMissing, withStore } from '../opened-store.ts'
 import { createProgress } from '../progress.ts'
 import type { Terminal } from '../terminal.ts'
 import { print } from '../terminal.ts'
-import { plural } from '../tree/phrase.ts'
 
 /** The commands that move a store. */
 export const movingCommands: readonly Command[] = [
@@ -61,12 +60,14 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     const databases = await databasesOf(store, given.texts('database'))
     const sink = await openSink(given.operands[0], terminal)
     const progress = createProgress(terminal)
-    const tally = { agents: 0, conversations: 0, keys: 0, live: 0 }
+    const moved = movedNothing()
+    let live = 0
     try {
       for await (const line of exportStore(store, databases)) {
-        count(tally, line)
+        countMoved(moved, line)
+        if (line.kind === 'job' && line.job.endedAt === null) live += 1
         await sink.write(exportText(line))
-        progress.show(`${plural(tally.agents, 'agent')}, ${plural(tally.conversations, 'conversation')} …`)
+        progress.show(`${movedWords(moved)} …`)
       }
       await sink.done()
     } catch (error) {
@@ -75,9 +76,9 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
     } finally {
       progress.end()
     }
-    print(terminal, `exported ${sum(tally)}`, terminal.errors)
-    if (tally.live > 0) {
-      const [what, it] = tally.live === 1 ? ['1 run or task has', 'it'] : [`${tally.live} runs and tasks have`, 'them']
+    print(terminal, `exported ${movedWords(moved)}`, terminal.errors)
+    if (live > 0) {
+      const [what, it] = live === 1 ? ['1 run or task has', 'it'] : [`${live} runs and tasks have`, 'them']
       print(
         terminal,
         `! ${what} not ended. This store continues ${it}, so the file may stay a backup.`,
@@ -90,19 +91,10 @@ async function exportAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   })
 }
 
-function count(tally: { agents: number; conversations: number; keys: number; live: number }, line: MovingLine): void {
-  if (line.kind === 'agent') tally.agents += 1
-  else if (line.kind === 'key') tally.keys += 1
-  else if (line.kind === 'conversation') tally.conversations += 1
-  else if (line.kind === 'job' && line.job.endedAt === null) tally.live += 1
-}
-
 interface Imported {
   stored: number
   same: number
-  agents: number
-  conversations: number
-  keys: number
+  readonly moved: Moved
 }
 
 async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
@@ -113,7 +105,7 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
   return withStore(config, 'import', async (store) => {
     const items = () => readExport(lines(), { databases: allowed.length === 0 ? null : allowed, stored: store })
     const progress = createProgress(terminal)
-    const done: Imported = { stored: 0, same: 0, agents: 0, conversations: 0, keys: 0 }
+    const done: Imported = { stored: 0, same: 0, moved: movedNothing() }
     try {
       const total = await lookThrough(store, items(), (seen) => progress.show(`looking through: ${seen} …`))
       const take = importInto(store)
@@ -127,10 +119,18 @@ async function importAll(given: Given, terminal: Terminal): Promise<ExitCode> {
       throw error
     }
     progress.end()
-    print(terminal, `imported ${sum(done)}${done.same > 0 ? `; ${done.same} were there already` : ''}`, terminal.errors)
+    print(
+      terminal,
+      `imported ${movedWords(done.moved)}${done.same > 0 ? `; ${done.same} were there already` : ''}`,
+      terminal.errors,
+    )
+    if (done.moved.documents > 0) print(terminal, pending, terminal.errors)
     return exitCodes.done
   })
 }
+
+/** Cutting and placing documents is work, which an import leaves to those that do it. */
+const pending = `  Documents wait to be read: they are found once a process that takes work runs, such as witan serve.`
 
 /** Everything is held against the form and the store before anything is stored. */
 async function lookThrough(
@@ -154,17 +154,10 @@ function countItem(done: Imported, item: ExportItem, isNew: boolean): void {
     return
   }
   done.stored += 1
-  if (item.kind === 'agent') done.agents += 1
-  else if (item.kind === 'key') done.keys += 1
-  else done.conversations += 1
-}
-
-function sum({ agents, conversations, keys }: Pick<Imported, 'agents' | 'conversations' | 'keys'>): string {
-  const withKeys = keys === 0 ? '' : `, ${plural(keys, 'API key')}`
-  return `${plural(agents, 'agent')}, ${plural(conversations, 'conversation')}${withKeys}`
+  countMoved(done.moved, item)
 }
 
 function broken(done: Imported): string {
   if (done.stored === 0) return 'Nothing was imported.'
-  return `Imported completely before the error: ${sum(done)}. Run the same import again to continue after them.`
+  return `Imported completely before the error: ${movedWords(done.moved)}. Run the same import again to continue after them.`
 }

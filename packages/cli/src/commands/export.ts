@@ -1,9 +1,11 @@
-/** `witan agents export`: agents and the protocols that they speak, as text that apply takes and that changes nothing there. */
+/** `witan agents export`: agents, the protocols that they speak and the bases that they search, as text that apply takes and that changes nothing there. */
 import type { Client } from '@witan/client'
 import { Document, visit } from 'yaml'
 import { shownJsonText } from '@witan/protocol/shown'
 import type { AgentData } from '@witan/protocol'
+import { knowledgeUses, withoutStoredBase } from '@witan/protocol/knowledge'
 import { withoutStored } from '@witan/protocol/schemas'
+import { storedBases } from '../apply/bases.ts'
 import { storedAgents } from '../apply/plan.ts'
 import { storedProtocols } from '../apply/protocols.ts'
 import type { Command, Given } from '../command.ts'
@@ -14,7 +16,7 @@ import { printJson, type Terminal, writeData } from '../terminal.ts'
 
 export const exportCommand: Command = {
   name: 'agents export',
-  summary: 'Print agents as YAML or JSON that apply takes, with their protocols: all, or these.',
+  summary: 'Print agents as YAML or JSON that apply takes, with their protocols and knowledge bases: all, or these.',
   operands: [{ name: 'AGENT', optional: true, many: true }],
   options: { format: { value: 'FORMAT', help: 'yaml or json; json by default.' }, ...connectionOptions },
   run: (given, terminal) => {
@@ -40,7 +42,12 @@ async function exportAgents(
   const stored = ids.length === 0 ? [...(await storedAgents(client)).values()] : await eachOf(client, ids)
   const agents = stored.map((agent) => withoutStored(agent))
   const protocols = await protocolsOf(client, ids.length === 0 ? null : agents)
-  const exported = protocols.length === 0 ? { agents } : { protocols, agents }
+  const knowledge = await basesOf(client, ids.length === 0 ? null : agents)
+  const exported = {
+    ...(protocols.length === 0 ? {} : { protocols }),
+    ...(knowledge.length === 0 ? {} : { knowledge }),
+    agents,
+  }
   if (format === 'json') printJson(terminal, exported)
   else writeData(terminal.output, toYaml(exported).trimEnd())
 }
@@ -51,6 +58,14 @@ async function protocolsOf(client: Client, agents: readonly AgentData[] | null):
   if (wanted?.size === 0) return []
   const stored = [...(await storedProtocols(client)).values()]
   return stored.filter(({ name }) => wanted?.has(name) ?? true).map((protocol) => withoutStored(protocol))
+}
+
+/** The knowledge bases that these agents search, by id, without their documents; null: all. */
+async function basesOf(client: Client, agents: readonly AgentData[] | null): Promise<readonly unknown[]> {
+  const wanted = agents && new Set(agents.flatMap((agent) => knowledgeUses(agent).map(({ id }) => id)))
+  if (wanted?.size === 0) return []
+  const stored = [...(await storedBases(client)).values()]
+  return stored.filter(({ id }) => wanted?.has(id) ?? true).map((base) => withoutStoredBase(base))
 }
 
 function eachOf(client: Client, ids: readonly string[]) {

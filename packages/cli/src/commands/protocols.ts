@@ -5,7 +5,7 @@ import { connected } from '../connect.ts'
 import { storedProtocols } from '../apply/protocols.ts'
 import { printList } from '../listing.ts'
 import { print, printJson } from '../terminal.ts'
-import { applyCommand } from './apply.ts'
+import { applyAs } from './apply.ts'
 
 const one = [{ name: 'PROTOCOL' }]
 
@@ -46,8 +46,7 @@ export const protocolCommands: readonly Command[] = [
       connected(given, terminal, async (client) => printJson(terminal, await client.protocols.get(operand(given)))),
   },
   {
-    ...applyCommand,
-    name: 'protocols apply',
+    ...applyAs('protocols apply', { example: 'protocols.yaml' }),
     summary: 'Save protocols from YAML or JSON, and agents beside them, as `witan agents apply` does.',
     examples: ['witan protocols apply -f protocols.yaml --dry-run'],
   },

@@ -1,6 +1,6 @@
 /** `witan run`: one run in the terminal. */
 import { promptOf, readAttachments } from '../attachments.ts'
-import { createFollowUps, printFollowUp } from '../background.ts'
+import { createFollowUps, type FollowUps, printFollowUp } from '../background.ts'
 import type { Command } from '../command.ts'
 import { connectionOptions, reasoningOption } from '../command.ts'
 import { withConnection } from '../connect.ts'
@@ -63,10 +63,10 @@ async function followTasks({
   drawn,
 }: Stage & { readonly drawn: Set<string> }): Promise<void> {
   const tasks = createTaskView(terminal, drawn)
-  const show = (text: string) => {
+  const show: Parameters<FollowUps['drain']>[0] = (...said) => {
     tasks.pause()
     print(terminal)
-    printFollowUp(terminal, text)
+    printFollowUp(terminal, ...said)
   }
   try {
     await createFollowUps({ connection, chat }, drawn).drain(show, tasks.take)

@@ -14,10 +14,12 @@ export const serveCommand: Command = {
     const config = await readConfig(given, withGivenPort(given, terminal))
     surviveStrayRejections()
     const server = await start(config)
+    // Who reads the line below may stop the server at once.
+    const stopped = untilStopped()
     const { url, pageUrl } = server
     if (terminal.output.isTTY === true) print(terminal, `witan serves ${pageUrl}`)
     else printJsonLine(terminal, { type: 'ready', url, pageUrl, pid: process.pid })
-    await untilStopped()
+    await stopped
     return endOf(await server.close())
   },
 }

@@ -24,9 +24,11 @@ export const workCommand: Command = {
     const worker = await startWorker(config, show.note).catch((error: unknown) => {
       throw new StartError(error)
     })
+    // Who reads the lines below may stop the worker at once.
+    const stopped = untilStopped()
     show.ready(placeOf(config))
     for (const { agent, detail, hint } of worker.lacks) show.lacks(`${agent}: ${detail} ${hint}`)
-    await untilStopped()
+    await stopped
     const isDone = await worker.close()
     show.end(isDone)
     return endOf(isDone)

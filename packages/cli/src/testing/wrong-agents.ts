@@ -141,7 +141,7 @@ export const wrongSets: readonly WrongSet[] = [
     ],
     errors: [],
     warnings: [
-      'root parameters.0  PARAM_UNUSED  `userId` is hidden from the model of `root`, and no query, action, tool or sub-agent takes it. → Take it out, or use it, such as `$userId` in a query.',
+      'root parameters.0  PARAM_UNUSED  `userId` is hidden from the model of `root`, and no query, action, tool, filter or sub-agent takes it. → Take it out, or use it, such as `$userId` in a query.',
     ],
   },
   {

@@ -42,6 +42,73 @@ describe('the tree of a run', () => {
     ])
   })
 
+  test('[F02] says what a message found in knowledge bases by itself, in the tree and in the log', () => {
+    const [asked, started] = wholeRun
+    const passage = (document: string) => ({ id: 'kaaaaaaaa', base: 'house\u202e', document })
+    const found = (query: string, documents: string[]): Told => ({
+      ...{ type: 'retrieval', callId: 'root' },
+      content: { query, passages: documents.map(passage) },
+    })
+    const told = [
+      asked,
+      started,
+      found('Where\nis it?\u001b[2J', ['a.md', 'a.md', 'b', 'c', 'd']),
+      found('x', []),
+    ] as Told[]
+    const first =
+      'looked up "Where is it?\\u001b[2J"  → 5 passages: house\\u202e/a.md, house\\u202e/b, house\\u202e/c, 1 more'
+    assert.deepEqual(draw(told, 104).slice(1), [`├─ ${first.slice(0, 100)}…`, '└─ looked up "x"  → nothing'])
+    assert.deepEqual(log(tell(...told)).slice(1), [`│ ${first}`, '│ looked up "x"  → nothing'])
+  })
+
+  test('[F08] shows the plan of an agent under it, and no call that wrote it, in the tree and in the log', () => {
+    const step = (id: string, status: string, more = {}) => ({ id, title: `Do\n${id}\u001b[2J`, status, ...more })
+    const [asked, started] = wholeRun
+    const told = [
+      asked,
+      started,
+      {
+        type: 'start',
+        kind: 'tool',
+        callId: 'write',
+        parentCallId: 'root',
+        content: { name: 'update_plan', arguments: {}, bound: [] },
+      },
+      {
+        ...{ type: 'plan', callId: 'write', parentCallId: 'root' },
+        content: {
+          revision: 1,
+          steps: [
+            step('a', 'completed', { note: 'Was\neasy.' }),
+            step('b', 'in_progress'),
+            step('c', 'pending'),
+            step('d', 'dropped'),
+          ],
+          reason: null,
+        },
+      },
+      {
+        type: 'end',
+        kind: 'tool',
+        callId: 'write',
+        parentCallId: 'root',
+        content: { result: { revision: 1 }, truncated: false },
+      },
+    ] as unknown as Told[]
+    assert.deepEqual(draw(told, 60).slice(1), [
+      '└─ ☑ Do a\\u001b[2J  Was easy.',
+      '   ◐ Do b\\u001b[2J',
+      '   ☐ Do c\\u001b[2J',
+      '   ☒ Do d\\u001b[2J',
+    ])
+    assert.deepEqual(log(tell(...told)).slice(1), [
+      '│ plan  ☑ Do a\\u001b[2J  ◐ Do b\\u001b[2J  ☐ Do c\\u001b[2J  ☒ Do d\\u001b[2J',
+    ])
+    const many = Array.from({ length: 23 }, (_, index) => step(`s${index}`, 'pending'))
+    const long = [asked, started, { ...told[3], content: { revision: 1, steps: many, reason: null } }] as Told[]
+    assert.deepEqual(draw(long, 60).slice(-1), ['   3 more steps'])
+  })
+
   test('[M24] says which address called and for whom, and which one a call goes to', () => {
     const called = { address: '@a\u001b[2J@a.test', hop: 2, onBehalfOf: ['mailto:\u202eu'] }
     const [asked, started] = wholeRun

@@ -8,7 +8,10 @@ import {
   speakersOf,
 } from '@witan/client'
 import { sizeText } from '@witan/protocol/files'
+import { retrievalSpans } from './knowledge.ts'
+import { memorySpans, recalledSpans } from './memory.ts'
 import { callerWords, nameOf, returnOf, stepOf } from './naming.ts'
+import { planLines, wrotePlan } from './plan.ts'
 import { argumentsPhrase, compact, count, duration, resultPhrase } from './phrase.ts'
 import { cutStart, cutText, oneLine, textWidth } from './width.ts'
 
@@ -98,12 +101,14 @@ export function detailOf(view: ConversationView, call: CallView): Span[] {
   // What a target is asked stands at the agent that handed over.
   const task: Span = { text: call.handedFrom === null ? oneLine(call.task) : '', tone: 'quote' }
   if (call.kind === 'agent') return [...placeSpans(call), ...stepSpans(view, call), ...mannerOf(call), task]
+  const [kept] = call.memories
+  if (kept !== undefined) return memorySpans(kept)
   const given = argumentsPhrase(call.arguments, call.bound)
   const saved = savedSpans(call)
   if (call.state !== 'completed' && saved.length === 0) return [faint(given)]
   const asked = given === '' ? [] : [faint(`${cutText(given, longestArguments)}  `)]
   if (call.state !== 'completed') return [...asked, ...saved]
-  return [...asked, ...saved, faint('→ '), plain(resultPhrase(call.result))]
+  return [...asked, ...saved, ...(recalledSpans(call) ?? [faint('→ '), plain(resultPhrase(call.result))])]
 }
 
 /** The files that a tool call has saved. */
@@ -146,9 +151,15 @@ function drawCall(call: CallView, at: Place): void {
   at.lines.push(callLine(call, at))
   const said = lastWords(call, at)
   const reasoned = reasonedOf(call, at)
+  const retrievals = call.retrievals.map((one) => [retrievalSpans(one)])
+  const memories = call.kind === 'agent' ? call.memories.map((one) => [memorySpans(one)]) : []
   const notices = call.notices.filter(isForPeople).map((notice) => [noticeSpans(notice)])
   const children = childrenOf(at.view, call).flatMap((one) => drawnAs(at.view, one))
+  const plan = planLines(call)
   const parts = [
+    ...memories,
+    ...retrievals,
+    ...(plan.length === 0 ? [] : [plan]),
     ...(reasoned.length === 0 ? [] : [reasoned]),
     ...notices,
     ...children,
@@ -179,11 +190,11 @@ export function reasonedSpan({ ms, since }: Reasoned, now: number): Span {
 
 /**
  * A tool call that only starts an agent is drawn as that agent, and one that handed over as the target. Below a target stands the
- * line of its return.
+ * line of its return. A call that wrote a plan is not drawn: the plan is.
  */
 function drawnAs(view: ConversationView, call: CallView): (CallView | Line[])[] {
   if (call.kind === 'tool' && call.children.length > 0) return childrenOf(view, call)
-  if (call.transferToAgent !== null) return []
+  if (call.transferToAgent !== null || wrotePlan(call)) return []
   const back = returnOf(view, call)
   return back === null ? [call] : [call, [[plain(back)]]]
 }

@@ -1,9 +1,12 @@
 /** The tree as a log of finished lines, for a pipe: each is printed once and stays true. */
 import { type CallView, type ConversationFold, type ConversationView, type Reasoned, speakersOf } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
+import { retrievalSpans } from './knowledge.ts'
 import type { Line, Span } from './lines.ts'
 import { cutLine, detailOf, figuresOf, markOf, noticeText, reasonedSpan } from './lines.ts'
+import { memorySpans } from './memory.ts'
 import { isAtRoot, nameOf, returnOf } from './naming.ts'
+import { planSpans, wrotePlan } from './plan.ts'
 import { waitsPhrase } from './phrase.ts'
 import { reasonedWords } from './reasoned.ts'
 import { oneLine } from './width.ts'
@@ -29,12 +32,20 @@ export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning 
   if (event.type.endsWith('_required'))
     return [[...head(view, call), ...gap, ...detail(view, call), ...gap, waits(call)]]
   if (event.type === 'task') return event.content.status === 'queued' ? [[indent(view, call, 1), goesOn]] : []
+  if (event.type === 'retrieval')
+    return call.retrievals.slice(-1).map((one) => [indent(view, call, 1), ...retrievalSpans(one)])
+  if (event.type === 'plan') return [[indent(view, call, 1), ...cutLine(planSpans(call), longestDetail)]]
+  // What a tool call wrote stands at its end.
+  if (event.type === 'memory')
+    return call.kind === 'tool'
+      ? []
+      : call.memories.slice(-1).map((one) => [indent(view, call, 1), ...memorySpans(one)])
   if (event.type === 'notice') {
     const notice = call.notices.at(-1)
     return notice === undefined ? [] : [[indent(view, call, 1), { text: `! ${noticeText(notice)}`, tone: 'wait' }]]
   }
   const isOver = (event.type === 'end' || event.type === 'error') && event.kind !== 'model'
-  if (!isOver || call.transferToAgent !== null) return []
+  if (!isOver || call.transferToAgent !== null || wrotePlan(call)) return []
   if (call.kind === 'agent') return [endLine(view, call)]
   return [[...head(view, call), ...gap, ...detail(view, call), figures(view, call)]]
 }

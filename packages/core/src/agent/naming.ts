@@ -1,5 +1,6 @@
 /** The names of an agent: its id, which also names its tool, and its display name. Each identifies at most one agent [C28]. */
 import type { AgentData } from '@witan/protocol'
+import { planTool } from '@witan/protocol/plan'
 import { readAddress } from '@witan/protocol/names'
 import { sameName } from '../identity/display-name.ts'
 
@@ -26,7 +27,14 @@ export const builtIns: ReadonlySet<string> = new Set([
   'end_tool_mode',
   'save_artifact',
   'read_artifact',
+  'search_knowledge',
+  'remember',
+  'recall',
+  planTool,
 ])
+
+/** Those whose calls and results no other agent reads: what an agent knows, remembers and plans is its own. */
+export const ownTools: ReadonlySet<string> = new Set(['search_knowledge', 'remember', 'recall', planTool])
 
 /** Another agent with the same id or name as this one, or null. */
 export function namesake(agent: AgentData, agents: Iterable<AgentData>): AgentData | null {

@@ -156,6 +156,17 @@ function reserved(input: unknown): WitanError[] {
         hint: 'Remove it.',
       }),
     )
+  const uses = valueAt(['knowledgeBases'], input)
+  for (const [index, use] of (Array.isArray(uses) ? uses : []).entries()) {
+    if (!Object.hasOwn(Object(valueAt(['filter'], use)), '__proto__')) continue
+    const path = `knowledgeBases.${index}.filter.__proto__`
+    found.push(
+      new WitanError('AGENT_INVALID', `${whoIs(input)}: no attribute is named \`__proto__\`.`, {
+        path,
+        hint: 'Remove it.',
+      }),
+    )
+  }
   return found
 }
 

@@ -1,16 +1,29 @@
-/** The agents and protocols of a process: current and pinned revisions, looked up synchronously once they are loaded. */
+/** The agents, protocols and knowledge bases of a process: current and pinned revisions, looked up synchronously once they are loaded. */
 import type { AgentData } from '@witan/protocol'
 import { agentEdgesOf } from '@witan/protocol/edges'
+import { type KnowledgeBase, knowledgeBaseSchema, knowledgeUses } from '@witan/protocol/knowledge'
 import type { Protocol } from '@witan/protocol/protocols'
 import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
 import { mapInTurns } from '../identity/turn.ts'
 import { idOf } from './naming.ts'
-import { type AgentReading, type AgentRow, isProtocolRow, nameOfProtocol, type ProtocolRow } from './records.ts'
+import {
+  type AgentReading,
+  type AgentRow,
+  type AnyDefinition,
+  type BaseRow,
+  baseOfRowId,
+  baseRowId,
+  isBaseRow,
+  isProtocolRow,
+  nameOfProtocol,
+  type ProtocolRow,
+} from './records.ts'
 
-/** The current definitions of one database: agents by id, protocols by name. */
+/** The current definitions of one database: agents and knowledge bases by id, protocols by name. */
 interface Definitions {
   readonly agents: ReadonlyMap<string, AgentRow>
   readonly protocols: ReadonlyMap<string, ProtocolRow>
+  readonly bases: ReadonlyMap<string, BaseRow>
   /** What is stored may have gone back since they were read. */
   readonly isStale: boolean
 }
@@ -18,16 +31,17 @@ interface Definitions {
 interface OpenDefinitions {
   readonly agents: Map<string, AgentRow>
   readonly protocols: Map<string, ProtocolRow>
+  readonly bases: Map<string, BaseRow>
   isStale: boolean
 }
 
-const nothing: Definitions = { agents: new Map(), protocols: new Map(), isStale: false }
+const nothing: Definitions = { agents: new Map(), protocols: new Map(), bases: new Map(), isStale: false }
 
 /** What the registry has read. `stale` are the keys of revisions that must be read again. */
 interface Kept {
   readonly databases: Map<string, OpenDefinitions>
-  readonly loading: Map<string, Promise<readonly (AgentRow | ProtocolRow)[]>>
-  readonly revisions: Map<string, AgentData | Protocol>
+  readonly loading: Map<string, Promise<readonly AnyDefinition[]>>
+  readonly revisions: Map<string, AgentData | Protocol | KnowledgeBase>
   readonly stale: Set<string>
 }
 
@@ -76,7 +90,7 @@ export class Registry {
       const rows = await readAll(this.#records, loaded)
       if (reaches !== this.reaches) return this.refresh(database) // what was put meanwhile is not among them
       isNews ||=
-        rows.length !== known.agents.size + known.protocols.size ||
+        rows.length !== known.agents.size + known.protocols.size + known.bases.size ||
         rows.some((row) => currentOf(known, row)?.revision !== row.revision)
       this.reaches = new Map()
       this.#kept.databases.set(loaded, filled(rows, this.#kept))
@@ -90,20 +104,25 @@ export class Registry {
   }
 
   /** Caches a change that was just stored. */
-  put(database: string, id: string, row: AgentRow | ProtocolRow | null): void {
+  put(database: string, id: string, row: AnyDefinition | null): void {
     this.reaches = new Map()
     const known = this.#kept.databases.get(database)
     if (row === null) {
       known?.agents.delete(id)
       known?.protocols.delete(nameOfProtocol(id) ?? '')
+      known?.bases.delete(baseOfRowId(id) ?? '')
       return
     }
     if (known !== undefined) putRow(known, row)
     keep(this.#kept, row)
   }
 
-  /** A pinned revision of an agent or a protocol. It must be current or loaded by `ensureRevision`; throws otherwise. */
-  revision<Data extends AgentData | Protocol = AgentData>(database: string, id: string, revision: number): Data {
+  /** A pinned revision of a definition. It must be current or loaded by `ensureRevision`; throws otherwise. */
+  revision<Data extends AgentData | Protocol | KnowledgeBase = AgentData>(
+    database: string,
+    id: string,
+    revision: number,
+  ): Data {
     const row = this.#kept.databases.get(database)?.agents.get(id)
     if (row?.revision === revision) return row.data as Data // nearly always
     const data = this.#kept.revisions.get(revisionKey({ database, id, revision }))
@@ -130,12 +149,12 @@ export class Registry {
 }
 
 /** All definitions of a database as this version reads them. A database may have many, so other work goes on in between. */
-async function readAll(records: AgentReading, database: string): Promise<readonly (AgentRow | ProtocolRow)[]> {
+async function readAll(records: AgentReading, database: string): Promise<readonly AnyDefinition[]> {
   return mapInTurns(await records.listAgents(database), upgraded)
 }
 
-function filled(rows: readonly (AgentRow | ProtocolRow)[], kept: Kept): OpenDefinitions {
-  const found: OpenDefinitions = { agents: new Map(), protocols: new Map(), isStale: false }
+function filled(rows: readonly AnyDefinition[], kept: Kept): OpenDefinitions {
+  const found: OpenDefinitions = { agents: new Map(), protocols: new Map(), bases: new Map(), isStale: false }
   for (const row of rows) {
     putRow(found, row)
     keep(kept, row)
@@ -143,19 +162,20 @@ function filled(rows: readonly (AgentRow | ProtocolRow)[], kept: Kept): OpenDefi
   return found
 }
 
-function keep({ revisions, stale }: Kept, row: AgentRow | ProtocolRow): void {
+function keep({ revisions, stale }: Kept, row: AnyDefinition): void {
   const key = revisionKey(row)
   revisions.set(key, row.data)
   stale.delete(key)
 }
 
-function putRow({ agents, protocols }: OpenDefinitions, row: AgentRow | ProtocolRow): void {
+function putRow({ agents, protocols, bases }: OpenDefinitions, row: AnyDefinition): void {
   if (isProtocolRow(row)) protocols.set(row.data.name, row)
+  else if (isBaseRow(row)) bases.set(row.data.id, row)
   else agents.set(row.id, row)
 }
 
-function currentOf({ agents, protocols }: Definitions, { id }: { readonly id: string }) {
-  return agents.get(id) ?? protocols.get(nameOfProtocol(id) ?? '')
+function currentOf({ agents, protocols, bases }: Definitions, { id }: { readonly id: string }) {
+  return agents.get(id) ?? protocols.get(nameOfProtocol(id) ?? '') ?? bases.get(baseOfRowId(id) ?? '')
 }
 
 /**
@@ -173,20 +193,21 @@ export async function idOfNamed(registry: Registry, database: string, word: stri
 const plainAgent = agentSchema.parse({ id: 'plain' })
 
 /** Fills in the defaults of newer keys in a row that an earlier version stored. */
-export function upgraded<Row extends AgentRow | ProtocolRow>(row: Row): Row {
-  const parsed = (isProtocolRow(row) ? protocolSchema : agentSchema).safeParse(row.data)
+export function upgraded<Row extends AnyDefinition>(row: Row): Row {
+  const schema = isProtocolRow(row) ? protocolSchema : isBaseRow(row) ? knowledgeBaseSchema : agentSchema
+  const parsed = schema.safeParse(row.data)
   if (parsed.success) return { ...row, data: parsed.data }
   // What this version would not save any more still runs: where it goes wrong is for the part that uses it to say.
-  return isProtocolRow(row) ? row : { ...row, data: { ...plainAgent, ...row.data } }
+  return isProtocolRow(row) || isBaseRow(row) ? row : { ...row, data: { ...plainAgent, ...row.data } }
 }
 
-/** The current revisions of every agent that a root reaches, and of the protocols that these speak; a run is pinned to them. */
+/** The current revisions of every agent that a root reaches, and of the protocols and knowledge bases that these name; a run is pinned to them. */
 export function revisionsBelow(registry: Registry, database: string, root: string): Readonly<Record<string, number>> {
   const key = `${database}\n${root}`
   const known = registry.reaches.get(key)
   if (known !== undefined) return known
   const rows = registry.current(database).agents
-  const protocols = registry.current(database).protocols
+  const { protocols, bases } = registry.current(database)
   const found: Record<string, number> = {}
   const open = [root]
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
@@ -196,6 +217,10 @@ export function revisionsBelow(registry: Registry, database: string, root: strin
       if (row === undefined || Object.hasOwn(found, agent)) continue
       found[agent] = row.revision
       open.push(agent)
+    }
+    for (const use of data === undefined ? [] : knowledgeUses(data)) {
+      const row = bases.get(use.id)
+      if (row !== undefined) found[baseRowId(use.id)] = row.revision
     }
     for (const { protocol } of data?.speaks ?? []) {
       const row = protocols.get(protocol)

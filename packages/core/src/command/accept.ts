@@ -12,7 +12,7 @@ import type { RunTracker, StoredResult } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
 import { unreportedMessage } from '../job/report.ts'
-import { authorOf, type Principal, shownCaller } from '../identity/principal.ts'
+import { authorOf, type Principal, shownCaller, workingFor } from '../identity/principal.ts'
 import { readTraceparent, traceparentOf } from '../identity/traceparent.ts'
 import { notFound } from '../identity/not-found.ts'
 
@@ -177,7 +177,8 @@ function newRun(
 ): Writable<Append> {
   const { env } = context
   const { state } = log
-  const { text, files, ifLastSeq, by: principal, note, toolMode = null, mostLive } = about.message
+  const { text, files, ifLastSeq, by, author, note, toolMode = null, mostLive } = about.message
+  const principal = workingFor(by, author)
   const waiting = unreportedMessage(state)
   const said = messageBody(env, about.message)
   const messages = waiting === null ? [said] : [waiting, said]

@@ -39,8 +39,8 @@ export function childAddress(
 /** A child that is about to start, with a document and an invocation of its own. */
 interface ChildPlace {
   readonly place: CallPlace
-  /** Whether its document is new. */
-  readonly isFresh: boolean
+  /** Its document; null if that is new. */
+  readonly known: DocumentState | null
 }
 
 /** The place of an agent's next call below `parent`: a document that no other job uses, and the next free names. */
@@ -68,7 +68,7 @@ export function placeOfChild(
     invocation: times === 0 ? invocation : `${invocation}#${times + 1}`,
   }
   if (branches !== undefined) place.branches = branches
-  return { place, isFresh: known === null }
+  return { place, known }
 }
 
 /** The path of a new document. The name of a peer without an ordinal is kept for its memory. */
@@ -141,6 +141,8 @@ function newDocument(state: ConversationState, key: string, path: string): Docum
     handOverTargets: nobody,
     handOvers: nobody,
     callStarts: [],
+    remembered: null,
+    plans: new Map(),
     remoteNote: undefined,
     readUpTo: 0,
     tokens: null,

@@ -35,7 +35,7 @@ interface Batch {
 export class Batches {
   /** What the entries say of the fold that they come from. */
   readonly view: OwnView
-  #list: Batch[] = []
+  readonly #list: Batch[] = []
 
   /** `isLoaded`: others wrote to the conversation before. */
   constructor(isLoaded: boolean) {
@@ -62,12 +62,12 @@ export class Batches {
     this.#list.push({ writer, recorded })
   }
 
-  /** Gives all batches to their writers, in order. */
+  /**
+   * Gives all batches to their writers, in order. The list stays the same: V8 would make each new one among the objects that last, and
+   * all that it had held, whole jobs, would stay until these are collected.
+   */
   store(): void {
-    const list = this.#list
-    if (list.length === 0) return
-    this.#list = []
-    for (const { writer, recorded } of list) writer.store(recorded)
+    for (const { writer, recorded } of this.#list.splice(0)) writer.store(recorded)
   }
 }
 

@@ -3,9 +3,11 @@ import type { Trim } from '@witan/protocol'
 import type { SummaryBody } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../model/attribution.ts'
 import type { ModelMessage } from '../model/message.ts'
+import { memoryLines, moveMemory } from './remembered.ts'
+import { planLines } from './plan.ts'
 import type { Words } from './said.ts'
 import type { AgentCall, DocumentState, LiveJob, CallStart } from './state.ts'
-import { historyOf } from './view.ts'
+import { historyOf, openHistoryOf } from './view.ts'
 
 /** A planned cut: everything before `start` leaves the view. `summarize` is null if no summary replaces it. */
 export interface Cut {
@@ -30,7 +32,7 @@ export function cutOf(call: AgentCall, run: LiveJob): Cut | null {
   const history = messages.slice(0, end)
   if (trim.kind === 'summarize') {
     if (!isTooLong(call.document, history, trim)) return null
-    return { start: current, dropped: history, summarize: trim }
+    return { start: current, dropped: openHistoryOf(call, current.from), summarize: trim }
   }
   const { messagesBefore, messagesAfter = messagesBefore } = trim
   if (history.length <= messagesBefore) return null
@@ -47,9 +49,11 @@ export function cutAll(call: AgentCall, run: LiveJob): Cut | null {
   const trim = call.agent.history?.trim ?? null
   const current = call.document.callStarts.at(-1)
   if (trim === null || current === undefined || current.from <= call.firstSaid || isWaiting(run)) return null
-  const { messages, indexOf } = historyOf(call)
-  const dropped = messages.slice(0, indexOf(current.from))
-  return { start: current, dropped, summarize: trim.kind === 'summarize' ? trim : null }
+  return {
+    start: current,
+    dropped: openHistoryOf(call, current.from),
+    summarize: trim.kind === 'summarize' ? trim : null,
+  }
 }
 
 function bringsFiles({ inbox }: DocumentState): boolean {
@@ -91,16 +95,18 @@ export function lastSeqBefore({ start, isRoot }: CallStart): number {
   return start.seq - (isRoot ? 2 : 1)
 }
 
-/** Applies a cut to the document, and puts its summary in front as a message of the runtime. */
+/** Applies a cut to the document, and puts its summary in front as a message of the runtime; behind it agents read what they remember and plan. */
 export function dropHistory(document: DocumentState, { upToSeq, reader, text }: SummaryBody): void {
   const { said, callStarts, calls } = document
   const kept = callStarts.findLastIndex((start) => lastSeqBefore(start) <= upToSeq)
   const cut = callStarts[kept]?.from ?? 0
   if (cut === 0) return
-  const front = text === '' ? [] : [summaryWords(reader, text)]
+  const summary = text === '' ? [] : [summaryWords(reader, text)]
+  const front = [...summary, ...memoryLines(document, cut), ...planLines(document)]
   document.said = [...front, ...said.slice(cut)]
   document.views = []
   const moved = front.length - cut
+  moveMemory(document, moved)
   callStarts.splice(0, kept)
   for (const start of callStarts) start.from += moved
   for (const call of calls) if (call.firstSaid > 0) call.firstSaid = Math.max(0, call.firstSaid + moved)

@@ -1,10 +1,13 @@
 /** A conversation document as the API returns it, folded from the entries of its path and of its child calls [R18–R22, Rb37]. */
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { plainDetail } from '@witan/protocol/entries'
-import { addCounters, addModelCall, addSpentElsewhere, authorKindOf, emptyCounters } from '@witan/protocol/entries'
-import type { Entry, LoggedToolCall } from '@witan/protocol/entries'
+import { addCounters, addEmbeddings, addModelCall, addSpentElsewhere, authorKindOf } from '@witan/protocol/entries'
+import { embeddingsIn, emptyCounters } from '@witan/protocol/entries'
+import type { AgentEndBody, Entry, LoggedToolCall } from '@witan/protocol/entries'
+import { addCall, type Plan, planNow, revised } from '@witan/protocol/plan'
 import type { FileReference } from '@witan/protocol/files'
 import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
+import { isOfStep } from './plan.ts'
 import { askedView, isRequired } from './fold-interruptions.ts'
 import { refusedResult } from './said.ts'
 
@@ -54,6 +57,12 @@ export interface DocumentFold {
   readonly answers: Map<string, string>
   /** Texts and errors of children, by call, for edges that return more than the answer. */
   readonly gathered: Map<string, Gathered>
+  /** The plan of each agent that has one here. */
+  readonly plans: Map<string, Plan>
+  /** The agents of its live calls. */
+  readonly callers: Map<string, string>
+  /** The agent whose plan is shown: the last that wrote one, or began with one. */
+  planner: string | null
 }
 
 /** An empty document. */
@@ -72,6 +81,9 @@ export function emptyDocument(path: string): DocumentFold {
     asked: new Map(),
     answers: new Map(),
     gathered: new Map(),
+    plans: new Map(),
+    callers: new Map(),
+    planner: null,
   }
 }
 
@@ -81,6 +93,28 @@ export function applyEntry(document: DocumentFold, entry: Entry): void {
   if (entry.type === 'start' && entry.kind === 'agent') applyStart(document, entry)
   else if (entry.place.document === document.path) applyOwn(document, entry)
   else applyChildEnd(document, entry)
+  applyPlan(document, entry)
+}
+
+function applyPlan(document: DocumentFold, entry: Entry): void {
+  const { place } = entry
+  const { plans, callers } = document
+  const caller = callers.get(place.parentCall ?? '')
+  if (entry.type === 'start' && caller !== undefined && isOfStep(entry)) addCall(plans.get(caller), place.call)
+  if (place.document !== document.path) return
+  if (entry.type === 'plan') {
+    plans.set(place.author, revised(plans.get(place.author) ?? null, entry.body))
+    document.planner = place.author
+  } else if (entry.type === 'start' && entry.kind === 'agent') {
+    callers.set(place.call, place.author)
+    if (entry.body.history === 'isolated') plans.delete(place.author)
+    if (plans.has(place.author)) document.planner = place.author
+  } else if (entry.kind === 'agent') callers.delete(place.call)
+}
+
+/** The plan that is shown of a document. */
+export function planOf({ plans, planner }: DocumentFold): Plan | null {
+  return planNow(plans.get(planner ?? '') ?? null)
 }
 
 function applyStart(document: DocumentFold, entry: Entry & { type: 'start'; kind: 'agent' }): void {
@@ -147,6 +181,7 @@ function applyChildEnd(document: DocumentFold, entry: Entry): void {
 
 function applyOwn(document: DocumentFold, entry: Entry): void {
   const { place } = entry
+  addEmbeddings(document.usage, embeddingsIn(entry))
   if (entry.type === 'message') {
     // What peers say to each other stands in the start and the reply of the call that answers.
     if (entry.body.exchange !== undefined) return
@@ -220,10 +255,17 @@ function applyReply(document: DocumentFold, entry: Entry & { type: 'end'; kind: 
 
 /** The answer of a workflow, or of an agent on another server, as a message of it. */
 function applyAnswer(document: DocumentFold, { body, place, seq, at }: Entry & { type: 'end'; kind: 'agent' }): void {
+  if (body.sources !== undefined) addSources(document, body)
   if (!document.answerers.has(place.call) || body.text === '') return
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
   document.agents.add(place.author)
   add(document, { seq, ...said, parts: partsOf(body.text), toolCalls: [], usage: null, at })
+}
+
+/** The message that ended a call says which passages it names. */
+function addSources({ messages }: DocumentFold, { text, sources }: AgentEndBody): void {
+  const said = messages.findLast((one) => one.role === 'assistant' && one.text === text)
+  if (said !== undefined && sources !== undefined) said.sources = [...sources]
 }
 
 function shownCall(document: DocumentFold, { id, name, arguments: written }: LoggedToolCall, owner: string): ShownCall {

@@ -1,6 +1,7 @@
 /** Folds hand-overs: which call has control of a position, and what its answer may say [C33]. */
 import type { Entry } from '@witan/protocol/entries'
-import type { AgentCall, LiveJob, SharedHistory } from './state.ts'
+import type { AgentCall, LiveJob } from './state.ts'
+import type { SharedHistory } from './shared-history.ts'
 
 /** Gives a call the control of the one that hands over to it: it works in the same document, before its turn ends [C33]. */
 export function takeControl(run: LiveJob, source: AgentCall, call: AgentCall): void {

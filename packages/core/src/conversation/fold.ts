@@ -17,7 +17,7 @@ import { withBudget } from '../budget/with-budget.ts'
 import { channelOf } from '../identity/channel.ts'
 import { renewed } from '../identity/on-behalf-of.ts'
 import { principalOf } from '../identity/principal.ts'
-import { countersOf, mergeUsage } from './merge-usage.ts'
+import { countersOf, foldEmbeddings, mergeUsage } from './merge-usage.ts'
 import { outputIn } from '../model/output.ts'
 import { changed, startingPeople } from '../parameter/person.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
@@ -51,6 +51,10 @@ import {
 } from './step.ts'
 import { endTask, holdShare, noteEnd, settleAccount, startTask } from './fold-task.ts'
 import { dropHistory } from './cut.ts'
+import { foldNotice } from './fold-notice.ts'
+import { foldMemory } from './remembered.ts'
+import { foldPlan } from './plan.ts'
+import { foldRetrieval, noteSources, passSources } from './retrieval.ts'
 
 /** Looks up the pinned definition of an agent. Every revision that the log names is loaded before folding [C8]. */
 export type AgentLookup = (id: string, revision: number) => AgentData
@@ -94,6 +98,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
   state.folded += 1
   const run = liveJob(state, entry.job)
   if (run !== null && entry.epoch > 0) clockWork(run.worked, entry)
+  if (run !== null) foldEmbeddings(run, entry)
   switch (entry.type) {
     case 'message':
       if (entry.body.exchange !== undefined) return foldExchange(run, entry)
@@ -143,6 +148,12 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     }
     case 'artifact':
       return foldArtifact(state.artifacts, entry)
+    case 'memory':
+      return foldMemory(run, entry)
+    case 'retrieval':
+      return foldRetrieval(run, entry)
+    case 'plan':
+      return foldPlan(run, entry)
     case 'summary': {
       const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)
@@ -249,17 +260,13 @@ function activate(state: ConversationState, call: AgentCall, isHidden = false): 
   call.active = true
   const { said, callStarts, inbox } = call.document
   callStarts.push({ from: said.length, start: call.start, isRoot: call.parent === null })
-  if (call.firstSaid === -1) call.firstSaid = said.length
+  if (call.firstSaid === -1) {
+    call.firstSaid = said.length
+    call.document.plans.delete(call.agent.id)
+  }
   if (call.remote !== null) return beginRemote(state, call)
   if (call.parent !== null) inbox.push(delegatedMessage(call))
   beginWork(state, call, isHidden)
-}
-
-function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notice' }): void {
-  if (body.code === 'RUN_RECOVERED') run.recovered += 1
-  if (body.code === 'MODEL_WARNING') run.warnings = [...run.warnings, body.detail]
-  const call = body.code === 'USAGE_INCOMPLETE' ? run.calls.get(place.call) : undefined
-  if (call !== undefined) countersOf(call).complete = false
 }
 
 function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & { type: 'end' }): void {
@@ -268,7 +275,9 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
     if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
     const owner = entry.body.handsTo === undefined ? run?.toolCalls.get(entry.place.call)?.owner : undefined
     if (owner !== undefined) allowHandOvers(owner)
-    const { result, forModel = result, truncated } = entry.body
+    const { result, forModel = result, truncated, sources } = entry.body
+    const reader = sources === undefined ? undefined : run?.toolCalls.get(entry.place.call)?.owner
+    if (reader !== undefined && sources !== undefined) noteSources(reader, sources)
     const content = resultText({ result: forModel, truncated })
     if (entry.body.exitsLoop === true) return foldExit(run, entry.place, content)
     return foldToolOver(run, entry.place, content)
@@ -330,6 +339,7 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   holdShare(run, call, -1)
   endDemands(state, run, call)
   if ('code' in body && isOwnFailure(call, body.code)) run.failedCalls += 1
+  if (!isTop(call)) passSources(call)
   const { calls, inbox } = call.document
   settleOpen(call)
   if (call.handOver !== null && call.parent !== null) {

@@ -122,13 +122,14 @@ function isProposed(entries: readonly Entry[], index: number): boolean {
   const { type, kind, epoch, place, job, appendNo, body } = entries[index] as Entry
   if (epoch === 0) return true
   if (type === 'task') return body.status === 'waiting'
-  if (type === 'notice') return body.code === 'PROTOCOL_UNFINISHED'
-  if (kind !== 'agent' || type === 'start') return false
-  if (place.call === job) return true
-  // Who had control of a job ends with it.
+  if (type === 'notice' && body.code === 'PROTOCOL_UNFINISHED') return true
+  if (place.call === job && kind === 'agent' && type !== 'start') return true
+  // A call that has control of a job ends together with it; a notice about its end stands before that.
+  const isEnd = type === 'end' && kind === 'agent' && body.finishReason !== 'cancelled'
+  if (!isEnd && (type !== 'notice' || body.code !== 'PLAN_UNFINISHED')) return false
   const next = entries[index + 1]
   const isLast = next?.job === job && next.epoch === epoch && next.appendNo === appendNo + 1
-  return type === 'end' && body.finishReason !== 'cancelled' && isLast && isProposed(entries, index + 1)
+  return isLast && isProposed(entries, index + 1)
 }
 
 /** Whether an entry is how a model call of an agent ended that was made. */

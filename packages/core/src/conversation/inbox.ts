@@ -17,6 +17,7 @@ import {
   type AgentCall,
   askerOf,
   type ConversationState,
+  type DocumentState,
   type LiveJob,
   positionOf,
   type WaitingMessage,
@@ -88,6 +89,13 @@ function withMentions(text: string, files: readonly FileReference[]): string {
   return [...(text === '' ? [] : [text]), ...files.map(fileMention)].join('\n')
 }
 
+/** Puts a line of the runtime behind a message, and behind the lines that stand there; at the end without one. */
+export function insertBehind(inbox: WaitingMessage[], message: WaitingMessage | null, line: WaitingMessage): void {
+  let at = message === null ? inbox.length : inbox.indexOf(message) + 1
+  while (inbox[at]?.only !== undefined) at += 1
+  inbox.splice(at, 0, line)
+}
+
 function removeUnreported(state: ConversationState, tasks: readonly string[]): EndedTask[] {
   return tasks.flatMap((id) => {
     const ended = state.unreported.get(id)
@@ -111,10 +119,11 @@ export function delegatedMessage({ message, parent, step, exchange }: AgentCall)
  */
 export function readWords(waiting: WaitingMessage, reader: AgentCall, before: Said | undefined): readonly Said[] {
   const { agent, scrub } = reader
-  const { author, text, isAttributed, isScrubbed, calls, files, people } = waiting
+  const { author, text, isAttributed, isScrubbed, calls, files, people, only } = waiting
   const words: Writable<Words> = { kind: 'words', author, to: agent.id, text, isAttributed, isScrubbed, scrub }
   if (files !== undefined) words.files = files
   if (people !== undefined) words.people = people
+  if (only !== undefined) words.only = only
   if (namesSpeaker(waiting, before)) words.namedTo = rootOf(reader)
   return calls === undefined ? [words] : [words, ...broughtAlong(calls, reader)]
 }
@@ -162,13 +171,30 @@ export function readUpTo(call: AgentCall): number {
   return unread ?? (before > 0 || step === null || parent === null ? before : readUpTo(parent))
 }
 
+/** The last thing said that stands for everybody: a line for one agent alone is nobody's words. */
+export function lastHeard(said: readonly Said[]): Said | undefined {
+  const last = said.at(-1)
+  return last?.kind === 'words' && last.only !== undefined ? said.findLast(isForAll) : last
+}
+
+function isForAll(said: Said): boolean {
+  return said.kind !== 'words' || said.only === undefined
+}
+
+function noteBlocks(document: DocumentState, { only, remembered }: WaitingMessage): void {
+  if (only === undefined || remembered === undefined) return
+  document.remembered ??= new Map()
+  document.remembered.set(only, { ...remembered, from: document.said.length })
+}
+
 /** Moves the first `count` messages from the inbox to the document, because a model has read them. */
 export function readInbox(call: AgentCall, count: number): void {
   const { document } = call
   const { said, inbox } = document
   for (const waiting of inbox.splice(0, count)) {
     if (waiting.seq !== undefined) document.readUpTo = waiting.seq
-    said.push(...readWords(waiting, call, said.at(-1)))
+    noteBlocks(document, waiting)
+    said.push(...readWords(waiting, call, lastHeard(said)))
     if (waiting.author !== 'witan' || waiting.reports !== undefined) allowHandOvers(call)
   }
 }

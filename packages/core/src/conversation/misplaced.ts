@@ -57,7 +57,7 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
     return toolCall?.interruptions.some(({ id }) => id === entry.body.id)
       ? null
       : `settles \`${entry.body.id}\`, which nobody has asked or which is settled`
-  if (type === 'checkpoint' || type === 'artifact' || kind === 'tool') {
+  if (kind === 'tool' || isOfTool(entry)) {
     const refused = type === 'error' ? begun.refused.get(place.call) : undefined
     begun.refused.delete(place.call)
     return toolCall === undefined && refused === undefined
@@ -67,6 +67,11 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
   if (call === undefined) return noCall(entry)
   if (type === 'message') return null
   return misplacedOfAgent(entry, run as LiveJob, call) ?? otherPlace(place, call.place)
+}
+
+/** Whether a tool call leaves such an entry. */
+function isOfTool({ type, body }: Entry): boolean {
+  return type === 'checkpoint' || type === 'artifact' || type === 'plan' || (type === 'memory' && body.op !== 'read')
 }
 
 /** Of an entry of an agent's call that is under way. */

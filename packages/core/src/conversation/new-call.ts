@@ -8,7 +8,8 @@ import { childAddress, documentAt } from './address.ts'
 import { answering } from './fold-exchange.ts'
 import { gather, speaksFor } from './callers-view.ts'
 import { inheritedHistory } from './fold-hand-over.ts'
-import type { AgentCall, ConversationState, SharedHistory, ToolCall } from './state.ts'
+import type { AgentCall, ConversationState, ToolCall } from './state.ts'
+import type { SharedHistory } from './shared-history.ts'
 
 /** Who starts a call: its agent, the call above it, and the tool call that runs it, if one does. */
 interface Origin {
@@ -84,6 +85,10 @@ export function newCall(
     refused: [],
     earlierAnswers: [],
     final: null,
+    hasRemembered: false,
+    isMemoryWithheld: false,
+    planRevisions: 0,
+    sources: null,
     usage: new Map(),
   }
   return { call, invocation: address?.invocation ?? place.invocation }

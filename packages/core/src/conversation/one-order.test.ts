@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Entry } from '@witan/protocol/entries'
 import fc from 'fast-check'
 import { fakeClock } from '../../../../test/support/clock.ts'
-import { givenTo, note, type RandomSystem } from '../../../../test/support/random-system.ts'
+import { definedBy, givenTo, note, type RandomSystem } from '../../../../test/support/random-system.ts'
 import { playWithTasks, quiet, systemWithTasks } from '../../../../test/support/random-tasks.ts'
 import { holds } from '../../../../test/support/seeds.ts'
 import { cast, settle, written } from '../../../../test/support/stage.ts'
@@ -54,6 +54,7 @@ async function played(
       clock: fakeClock(),
       models: { 'play/model': model },
       tools: [note],
+      ...definedBy(system),
       retry: { tries: 1 },
       report: (error) => reports.push(error),
     },
@@ -65,7 +66,7 @@ async function played(
   await parts.store.open()
   await parts.worker.open()
   const witan = createWitan(parts, localPrincipal, () => Promise.resolve())
-  for (const protocol of system.protocols ?? []) await witan.protocols.save(protocol)
+  await parts.preparing.prepare('default')
   await witan.agents.saveAll(system.agents.map(written))
   await witan.start({ agent: 'a', id: 'chats/1', prompt: 'go', parameters: givenTo(system) })
   for (const { kind, after } of sent) {

@@ -1,10 +1,14 @@
 /** Reads an export: every line has its form, and every log is one that Witan can go on from. */
+import { isDeepStrictEqual } from 'node:util'
 import { type AgentData, WitanError } from '@witan/protocol'
 import { definitionsIn, type Entry } from '@witan/protocol/entries'
-import { agentSchema } from '@witan/protocol/schemas'
-import { type AgentReading, protocolId } from '../agent/records.ts'
+import { knowledgeBaseSchema } from '@witan/protocol/knowledge'
+import { agentSchema, protocolSchema } from '@witan/protocol/schemas'
+import { type AgentReading, baseOfRowId, baseRowId, nameOfProtocol, protocolId } from '../agent/records.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { storedPeople } from '../parameter/person.ts'
+import type { BlockRevision } from '../memory/records.ts'
+import { movedBlock } from '../store/export-blocks.ts'
 import type { ExportItem } from '../store/export.ts'
 import { contentRow, invalid, type MovingLine, type MovingOf, readMovingLine } from '../store/export-lines.ts'
 import { arriving } from '../store/snapshot.ts'
@@ -35,7 +39,7 @@ export async function* readExport(
   const stranger = databases === null ? undefined : first.databases.find((name) => !databases.includes(name))
   if (stranger !== undefined) throw notAllowedError(stranger)
   const named = new Set(first.databases)
-  const counts = { agents: 0, conversations: 0, keys: 0 }
+  const counts = { agents: 0, conversations: 0, keys: 0, documents: 0, blocks: 0 }
   const known = new Definitions(stored ?? null)
   // The export of one conversation is only played again: its jobs have no results.
   let isReplay = false
@@ -44,12 +48,8 @@ export async function* readExport(
     if ('database' in line && !named.has(line.database))
       throw invalid(reader.place, `belongs to the database \`${line.database}\`, which the first line does not name`)
     if (line.kind === 'end') {
-      const { agents, conversations, keys = 0 } = line
-      if (agents !== counts.agents || conversations !== counts.conversations || keys !== counts.keys)
-        throw invalid(
-          reader.place,
-          `says that there are ${agents} agents, ${keys} keys and ${conversations} conversations`,
-        )
+      const { kind: _, ...said } = { keys: 0, documents: 0, blocks: 0, ...line }
+      if (!isDeepStrictEqual(said, counts)) throw invalid(reader.place, 'states other numbers of lines than there are')
       return await reader.finish()
     }
     if (line.kind === 'agent') {
@@ -60,6 +60,12 @@ export async function* readExport(
     } else if (line.kind === 'key') {
       counts.keys += 1
       yield line
+    } else if (line.kind === 'document') {
+      counts.documents += 1
+      yield line
+    } else if (line.kind === 'memory') {
+      counts.blocks += 1
+      yield movedBlock(line, await reader.revisions(line.revisions), reader.place)
     } else if (line.kind === 'runtime') {
       isReplay = true
       yield line
@@ -82,14 +88,21 @@ function notAllowedError(database: string): WitanError {
   })
 }
 
-/** Revisions in order, each of the agent or protocol that the line names. */
+/** Revisions in order, each of the definition that the line names. */
 function refuseOddAgent({ id, revisions, current }: MovingOf<'agent'>, place: string): void {
-  const isOwn = revisions.every(({ data }) => id === (data['id'] ?? protocolId(String(data['name']))))
-  if (!isOwn) throw invalid(place, 'has a revision of another agent or protocol')
+  const isOwn = revisions.every(({ data }) => id === definitionId(id, data))
+  if (!isOwn) throw invalid(place, 'has a revision of another agent, protocol or knowledge base')
   const numbers = revisions.map(({ revision }) => revision)
   const isRising = numbers.every((number, index) => index === 0 || number > (numbers[index - 1] as number))
   if (!isRising || (current !== null && current !== numbers.at(-1)))
     throw invalid(place, 'has an agent whose revisions are not in order')
+}
+
+/** The id that a definition has among all of them, if it is of the kind that the id says. */
+function definitionId(id: string, data: Readonly<Record<string, unknown>>): string {
+  if (nameOfProtocol(id) !== null && protocolSchema.safeParse(data).success) return protocolId(String(data['name']))
+  if (baseOfRowId(id) !== null && knowledgeBaseSchema.safeParse(data).success) return baseRowId(String(data['id']))
+  return agentSchema.safeParse(data).success ? String(data['id']) : ''
 }
 
 /** The definitions of a file, and those that a log names and the store has. */
@@ -194,6 +207,16 @@ class Reader {
   async finish(): Promise<void> {
     const { done } = await this.#lines.next()
     if (done !== true) throw invalid(`line ${this.#number + 1}`, 'comes after the last line of an export')
+  }
+
+  async revisions(count: number): Promise<readonly BlockRevision[]> {
+    const revisions: BlockRevision[] = []
+    while (revisions.length < count) {
+      const line = await this.next()
+      if (line.kind !== 'revision') throw invalid(this.place, 'is out of place: a block of memory has more revisions')
+      revisions.push(line.revision)
+    }
+    return revisions
   }
 
   async snapshot(line: MovingOf<'conversation'>): Promise<ConversationSnapshot> {

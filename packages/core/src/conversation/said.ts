@@ -25,6 +25,8 @@ export interface Words {
   readonly namedTo?: string
   /** Set for the words of a person: the seq of the message. */
   readonly seq?: number
+  /** Set for words that one agent alone reads: its id. */
+  readonly only?: string
   /** Files that came with them. The text mentions each, for readers that do not get them [Rb53]. */
   readonly files?: readonly FileReference[]
 }

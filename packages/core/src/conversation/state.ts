@@ -1,10 +1,12 @@
 /** The folded state of a conversation: its documents and its live calls. */
 import type { AgentData, TaskStatus, UsageCounters } from '@witan/protocol'
+import type { Source } from '@witan/protocol/knowledge'
 import type {
   AnsweredCall,
   AnsweredMessage,
   CallPlace,
   LoggedToolCall,
+  PlanBody,
   RequiredBody,
   TaskGrant,
   ToolMode,
@@ -15,7 +17,6 @@ import type { Spending } from '../budget/budget.ts'
 import type { Principal } from '../identity/principal.ts'
 import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/person.ts'
-import type { Naming } from '../parameter/known-people.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
 import type { Answer, CallAnswer } from '../tool/tool.ts'
@@ -26,6 +27,8 @@ import type { BadEnd, EndedTask, StartedTask, TaskAnswer } from './task-state.ts
 import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
+import type { Remembered, SaidBlocks } from './known-blocks.ts'
+import type { SharedHistory } from './shared-history.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
 /** The state of a tool call in the current step. */
@@ -72,23 +75,6 @@ export interface ToolCall {
   isLast: boolean
   /** The epoch in which it last began to run. A later owner cannot know whether its effect happened. */
   epoch: number
-}
-
-/**
- * The part of its caller's document that a child reads if the edge shares it, as of the child's start [C5]. The model reads it, but
- * the child's document does not contain it: the next delegation reads the caller's document as it is then.
- */
-export interface SharedHistory {
-  readonly said: readonly Said[]
-  /** The shared range of `said`; `upTo` is exclusive. */
-  readonly from: number
-  readonly upTo: number
-  /** Tools that are agents: exchanges with them are left out. */
-  readonly others: ReadonlySet<string>
-  /** Removes every value that the child may not see. */
-  readonly scrub: Scrubber
-  /** The names by which the child knows people. */
-  readonly naming: Naming
 }
 
 /** The present pass of a workflow through its agents. */
@@ -181,6 +167,14 @@ export interface AgentCall {
   earlierAnswers: readonly string[]
   /** The reply that ends the call, once it has come. */
   final: FinalReply | null
+  /** Whether its memory is looked up: what its model reads of it stands in its document. */
+  hasRemembered: boolean
+  /** Whether the log says that it may not read what it knows of people. */
+  isMemoryWithheld: boolean
+  /** How often it has revised its plan. */
+  planRevisions: number
+  /** The passages that it and its ended children have read, by id; null for none. */
+  sources: Map<string, Source> | null
   /** Usage by agent path, of this call and its ended children. */
   readonly usage: Map<string, UsageCounters>
 }
@@ -244,7 +238,7 @@ export function answeredCall(call: AgentCall): AgentCall {
 
 /** A message that no model has read yet. */
 export interface WaitingMessage
-  extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people' | 'seq'> {
+  extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people' | 'seq' | 'only'> {
   /** Set if it names its speaker, one of several people. */
   readonly isNamed?: true
   /** The text without what a model's server said, if that differs: what a start entry may hold of it. */
@@ -255,6 +249,10 @@ export interface WaitingMessage
   readonly calls?: readonly AnsweredCall[]
   /** The tasks that it reports. If no model reads it, they are reported again. */
   readonly reports?: readonly EndedTask[]
+  /** Set once the knowledge bases of its reader were searched for it. */
+  readonly looked?: true
+  /** The core blocks of a line of memory: its reader knows them once it has read it. */
+  readonly remembered?: SaidBlocks
 }
 
 /** Where a call on the document begins. Everything before it is complete. */
@@ -283,6 +281,10 @@ export interface DocumentState {
   /** The hand-overs here, as `from>to`, since a person or a tool last said something [E40]. */
   handOvers: readonly string[]
   readonly callStarts: CallStart[]
+  /** What agents have read here of their memory, by agent; null before the first. */
+  remembered: Map<string, Remembered> | null
+  /** The latest plan of each agent that works here, by its id. */
+  readonly plans: Map<string, PlanBody>
   /** The last note of the calls of an agent on another server; undefined for none. */
   remoteNote: unknown
   /** The seq of the last message of a person that was read here; 0 for none. */

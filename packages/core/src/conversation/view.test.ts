@@ -6,7 +6,8 @@ import { holds } from '../../../../test/support/seeds.ts'
 import { agentSchema } from '@witan/protocol/schemas'
 import { scrubberOfValues } from '../parameter/scrub.ts'
 import type { Reply, Said } from './said.ts'
-import type { AgentCall, SharedHistory } from './state.ts'
+import type { AgentCall } from './state.ts'
+import type { SharedHistory } from './shared-history.ts'
 import { historyOf, modelView, rendering } from './view.ts'
 
 const system = { role: 'system', content: 'You help.' } as const

@@ -2,21 +2,21 @@
  * Turns a document into the messages that one model reads. Each text passes the scrubber of its speaker, then that of the reader. Pure;
  * rendered messages are cached, so a step renders only what is new.
  */
-import { edgesOf } from '@witan/protocol/edges'
 import type { FileReference } from '@witan/protocol/files'
 import type { KeptParts, LoggedToolCall } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 import type { ModelMessage } from '../model/message.ts'
 import { scrubbedBy } from '../parameter/scrubbers.ts'
-import { parameterLines } from '../parameter/visibility.ts'
-import { attributed, breaksEscaped, markForeign } from '../model/attribution.ts'
+import { attributed, markForeign } from '../model/attribution.ts'
 import { aliasKey, aliasOrId, type Naming, peopleTools, translated } from '../parameter/known-people.ts'
-import { readWords } from './inbox.ts'
+import { ownTools } from '../agent/naming.ts'
+import { lastHeard, readWords } from './inbox.ts'
 import { addIds, idsIn, noIds } from './read-ids.ts'
 import { goOnText, notedText, type Reply, type Said, type SaidResult, type Words } from './said.ts'
 import type { DocumentView } from './document-view.ts'
-import type { AgentCall, SharedHistory } from './state.ts'
+import type { AgentCall } from './state.ts'
+import type { SharedHistory } from './shared-history.ts'
 
 /** Who reads a document. The same scrubber means: the same hidden values; `unseen` names them and those that no scrubber knows. */
 type Reader = Pick<DocumentView, 'agent' | 'scrub' | 'scrubOthers' | 'naming' | 'history' | 'unseen'>
@@ -29,11 +29,11 @@ export function modelView(
   const { inbox } = call.document
   const document = documentView(call)
   const view: ModelMessage[] = [system, ...document.messages]
-  let before = call.document.said.at(-1)
+  let before = lastHeard(call.document.said)
   for (const waiting of inbox) {
     for (const said of readWords(waiting, call, before)) {
       render(said, document, view)
-      before = said
+      if (said.kind !== 'words' || said.only === undefined) before = said
     }
   }
   if (call.shared !== null) addShared(view, call, call.shared)
@@ -63,6 +63,23 @@ interface HistoryView {
 export function historyOf(call: AgentCall): HistoryView {
   const { messages, starts, from } = documentView(call)
   return { messages, indexOf: (place) => starts[place - from] ?? messages.length }
+}
+
+/** The same before a place, without what other readers of the document do not read: a summary of it is for all of them. */
+export function openHistoryOf(call: AgentCall, place: number): readonly ModelMessage[] {
+  const reader = documentView(call)
+  const messages: ModelMessage[] = []
+  for (const said of call.document.said.slice(call.firstSaid, place)) {
+    const open = openPart(said)
+    if (open !== null) render(open, reader, messages)
+  }
+  return messages
+}
+
+function openPart(said: Said): Said | null {
+  if (said.kind === 'words') return said.only === undefined ? said : null
+  if (said.kind === 'reply') return { ...said, calls: said.calls.filter(({ name }) => !ownTools.has(name)) }
+  return { ...said, results: said.results.filter(({ name }) => !ownTools.has(name)) }
 }
 
 /** Documents have one reader, or the few agents that handed over to each other; older views are made again. */
@@ -167,7 +184,8 @@ function renderPart(
   part: number,
   { reader, into }: { readonly reader: Reader; readonly into: ModelMessage[] },
 ): void {
-  if (said.kind === 'words') return addWords(into, textFor(said, reader), said.files)
+  if (said.kind === 'words')
+    return isMeantFor(said, reader.agent) ? addWords(into, textFor(said, reader), said.files) : undefined
   const { agent, history, scrubOthers, naming } = reader
   const reply = said.kind === 'reply' ? said : said.of
   const isOwn = reply.agent === agent
@@ -179,7 +197,12 @@ function renderPart(
   const result = said.kind === 'results' ? said.results[part] : undefined
   if (result === undefined) return
   if (isOwn) into.push(ownResult(result, reply, reader))
-  else if (history === 'all') addWords(into, resultBlock(result, reply, to))
+  else if (history === 'all' && !ownTools.has(result.name)) addWords(into, resultBlock(result, reply, to))
+}
+
+/** Whether words are for this agent: a line of the runtime may be for one alone. */
+function isMeantFor({ only }: Words, agent: string): boolean {
+  return only === undefined || only === agent
 }
 
 function textFor(words: Words, reader: Reader): string {
@@ -276,9 +299,11 @@ type Overhearing = Pick<Reader, 'scrub' | 'naming'>
 function replyBlocks(said: Reply, { scrub: reader, naming }: Overhearing): string[] {
   const { agent, to, text, calls, scrub } = said
   const words = text === '' ? [] : [attributed(agent, to, scrubbedBy(text, scrub, reader))]
-  const written = calls.map((call) => {
-    return attributed(agent, call.name, scrubbedBy(argumentsFor(call, said, naming), scrub, reader))
-  })
+  const written = calls
+    .filter(({ name }) => !ownTools.has(name))
+    .map((call) => {
+      return attributed(agent, call.name, scrubbedBy(argumentsFor(call, said, naming), scrub, reader))
+    })
   return [...words, ...written]
 }
 
@@ -333,12 +358,13 @@ function* sharing({ said, from, upTo, others, scrub, naming }: SharedHistory): P
   let before: Words | null = null
   for (let at = from; at < upTo; at += 1) {
     const one = said[at] as Said
+    if (one.kind === 'words' && one.only !== undefined) continue
     if (one.kind === 'reply') {
       const calls = at === upTo - 1 ? [] : one.calls.filter(({ name }) => !others.has(name))
       blocks.push(...replyBlocks({ ...one, calls }, { scrub, naming }))
     } else if (one.kind === 'results') {
       for (const result of one.results) {
-        if (others.has(result.name)) continue
+        if (others.has(result.name) || ownTools.has(result.name)) continue
         blocks.push(resultBlock(result, one.of, { scrub, naming }))
         if (result.content.length > pieceLength) yield
       }
@@ -352,22 +378,4 @@ function* sharing({ said, from, upTo, others, scrub, naming }: SharedHistory): P
     before = one.kind === 'words' ? one : null
   }
   return blocks.join('\n\n')
-}
-
-/** What a system message holds beside the agent's own words. */
-interface SystemParts {
-  /** How deep its run may go. */
-  readonly maxDepth: number
-  /** What its tools add, one line each. */
-  readonly lines: readonly string[]
-}
-
-/** Instructions, parameters and the lines of its tools; at the last level one line more says that no other agent can be asked [C2]. */
-export function systemMessage({ agent, parameters, depth }: AgentCall, { maxDepth, lines }: SystemParts): ModelMessage {
-  const own = agent.instructions + breaksEscaped(parameterLines(agent.parameters, parameters))
-  // Lines hold words of other definitions, such as the purpose of a protocol.
-  const content = lines.length === 0 ? own : [own, ...lines.map(markForeign)].join('\n')
-  if (depth < maxDepth || !edgesOf(agent).some(({ addsDepth }) => addsDepth)) return { role: 'system', content }
-  const cue = `This is the last level (${depth} of ${maxDepth}): answer with what you have, no other agent can be asked.`
-  return { role: 'system', content: `${content}\n${cue}` }
 }

@@ -9,7 +9,7 @@ import type { WarmDocuments } from './warm-documents.ts'
 import { notFound } from '../identity/not-found.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { isSameEntry } from '../store/entry-text.ts'
-import { readCharacters } from '../store/row-page.ts'
+import { readCharacters } from '../identity/row-page.ts'
 
 /** What loading a conversation needs. */
 interface WarmContext {

@@ -153,7 +153,7 @@ export class LiveHub {
     if (channel !== undefined) for (const reader of channel.readers) reader.delta(delta)
   }
 
-  /** What is stored may have gone back: all readers look whether what they have got is still there. */
+  /** What is stored may have gone back, or can be read no more: all readers look whether what they have got is still there. */
   historyChanged(): void {
     for (const channel of this.channels.values()) {
       channel.lastSeq = null

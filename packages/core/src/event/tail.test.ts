@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Event } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { jsonLength } from '../identity/json-length.ts'
-import { boundedRows, type ReadBound } from '../store/row-page.ts'
+import { boundedRows, type ReadBound } from '../identity/row-page.ts'
 import { type Delta, LiveHub } from './live.ts'
 import { tail } from './tail.ts'
 

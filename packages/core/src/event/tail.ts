@@ -5,8 +5,8 @@ import type { Entry, ParticipantBody } from '@witan/protocol/entries'
 import type { Delta, LiveHub } from './live.ts'
 import { type EntryFilter, entryFilter, type LogPlace, toDeltaEvent, toEvent } from './project.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
-import { Trail } from './trail.ts'
-import type { ReadBound } from '../store/row-page.ts'
+import { endedAt, Trail } from './trail.ts'
+import type { ReadBound } from '../identity/row-page.ts'
 
 /** Where a tail reads from. */
 interface TailSource extends LogPlace {
@@ -37,7 +37,8 @@ const opened = channel('witan.tail')
 
 /**
  * Follows a conversation until the signal aborts or it is deleted. Joins the hub before it reads, so that no event is missed. Throws
- * `EVENT_ID_AHEAD` with the seq to go on from (`details.from`) if what it has yielded is not stored any more.
+ * `EVENT_ID_AHEAD` with the seq to go on from (`details.from`) if what it has yielded is not stored any more, and `SCHEMA_TOO_NEW` with it
+ * once a newer version has taken the schema over.
  */
 export async function* tail(source: TailSource, options: TailOptions): AsyncGenerator<Event, void, void> {
   await source.open()
@@ -79,6 +80,8 @@ export async function* tail(source: TailSource, options: TailOptions): AsyncGene
         if (item.type === 'participant' && !(await mayGoOn(item.body))) return
       }
     }
+  } catch (error) {
+    throw endedAt(error, seen)
   } finally {
     subscription.leave()
   }

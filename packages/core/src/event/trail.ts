@@ -1,5 +1,5 @@
 /** The last entries that a reader has got, so that it can tell whether they are still stored. */
-import { WitanError } from '@witan/protocol'
+import { isWitanError, WitanError } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { isSameEntry } from '../store/entry-text.ts'
 
@@ -18,11 +18,11 @@ export class Trail {
     this.#steps.push({ seq, type, at, job, epoch, appendNo })
   }
 
-  /** Throws `EVENT_ID_AHEAD`, with the seq to go on from, if what the reader has got is not stored any more. */
+  /** Throws `EVENT_ID_AHEAD`, with the seq to go on from, if what the reader has got is not stored any more. Reads once at least. */
   async confirm(read: (after: number, limit: number) => Promise<readonly Entry[]>): Promise<void> {
     const [first] = this.#steps
     const last = this.#steps.at(-1)
-    if (first === undefined || last === undefined) return
+    if (first === undefined || last === undefined) return void (await read(0, 1))
     const stored = new Map<number, Entry>()
     for (let after = first.seq - 1; after < last.seq; ) {
       const page = await read(after, last.seq - after)
@@ -35,6 +35,12 @@ export class Trail {
     })
     if (common !== last) throw wentBack(common?.seq ?? 0)
   }
+}
+
+/** That a newer version has taken the schema over, with the seq to go on from; any other error as it is. */
+export function endedAt(error: unknown, from: number): unknown {
+  if (!isWitanError(error) || error.code !== 'SCHEMA_TOO_NEW') return error
+  return new WitanError(error.code, error.message, { hint: error.hint ?? '', details: { ...error.details, from } })
 }
 
 function wentBack(from: number): WitanError {

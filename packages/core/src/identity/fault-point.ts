@@ -15,6 +15,8 @@ export const faultPointNames = [
   'request-accepted',
   'request-accepted-committed',
   'budget-reserved',
+  'memory-recorded',
+  'retrieval-recorded',
   'model-request',
   'model-reply-received',
   'model-reply-recorded',

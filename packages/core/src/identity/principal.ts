@@ -19,6 +19,8 @@ export interface Principal {
   readonly roles: readonly (Role | (string & {}))[]
   /** Where the caller is reached, such as `@anna@example.com`, as the key or the token says; null without one. It grants nothing. */
   readonly address: string | null
+  /** Of a run: the participant who wrote the message that began it, if that is not the principal itself. It grants nothing. */
+  readonly person?: string
   /** How the caller was known, for the audit; absent for this machine itself. It grants nothing. */
   readonly via?: ChangeVia
   /** How it calls, if it calls over A2A: what holds for the runs that it starts. It grants nothing. */
@@ -61,11 +63,24 @@ export function isAnonymous({ id }: Pick<Principal, 'id'>): boolean {
 /** A principal as the log of its run keeps it; null for the local one, of which a log keeps nothing. */
 export function storedPrincipal(principal: Principal): RunPrincipal | null {
   if (principal === localPrincipal) return null
-  const { id, roles, address } = principal
+  const { id, roles, address, person } = principal
   const isLocal =
     id === localPrincipal.id && address === null && localPrincipal.roles.every((role) => roles.includes(role))
-  if (isLocal && roles.length === localPrincipal.roles.length) return null
-  return { id, roles: [...roles], ...(address === null ? {} : { address }) }
+  if (isLocal && roles.length === localPrincipal.roles.length && person === undefined) return null
+  const known = { ...(address === null ? {} : { address }), ...(person === undefined ? {} : { person }) }
+  return { id, roles: [...roles], ...known }
+}
+
+/** The principal that the run of a message works for, which this person wrote; undefined: nobody of the conversation did. */
+export function workingFor(principal: Principal, author: string | undefined): Principal {
+  if (author === undefined || principal.id === `user:${author}`) return principal
+  return Object.freeze({ ...principal, person: author })
+}
+
+/** Whom a run is about: the person who began it, such as `user:anna`, else its principal. Null for a caller without a credential: all such are one. */
+export function subjectOf({ id, person }: Pick<Principal, 'id' | 'person'>): string | null {
+  if (person !== undefined) return `user:${person}`
+  return id === anonymousId ? null : id
 }
 
 /** The author of what a principal says under no person's name: an agent of another server says it under its address. */
@@ -92,15 +107,17 @@ export function principalOf(
   if (isPlain && database === localPrincipal.database) return localPrincipal
   const { id, roles } = stored ?? localPrincipal
   const address = stored?.address ?? null
-  const principal = { database: database as DatabaseId, id, roles: Object.freeze([...roles]), address }
+  const person = stored?.person === undefined ? {} : { person: stored.person }
+  const principal = { database: database as DatabaseId, id, roles: Object.freeze([...roles]), address, ...person }
   return Object.freeze(incoming === undefined ? principal : { ...principal, incoming: Object.freeze(incoming) })
 }
 
 /** True if two runs work for the same principal, with the same roles, and came in the same way. */
 export function isSamePrincipal(one: Principal, other: Principal): boolean {
   if (one === other) return true
-  const { id, roles, address } = one
-  const isEqual = id === other.id && address === other.address && roles.length === other.roles.length
+  const { id, roles, address, person } = one
+  const isCaller = id === other.id && address === other.address && person === other.person
+  const isEqual = isCaller && roles.length === other.roles.length
   if (!isEqual || !roles.every((role, index) => role === other.roles[index])) return false
   return one.incoming === other.incoming || JSON.stringify(one.incoming) === JSON.stringify(other.incoming)
 }

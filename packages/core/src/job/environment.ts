@@ -1,11 +1,12 @@
 /** What the runtime provides to the engine: time, ids, models, tools and agents. The engine names no provider, edge or database. */
 import type { AgentData } from '@witan/protocol'
-import type { CallPlace, Entry } from '@witan/protocol/entries'
+import type { CallPlace, EmbeddingUse, Entry, NoticeBody, QuotedPassage } from '@witan/protocol/entries'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
 import type { LiveHub } from '../event/live.ts'
+import type { LookedUp } from '../memory/look-up.ts'
 import type { Model } from '../model/model.ts'
 import type { TimeLimit } from '../model/time-limit.ts'
 import type { JobRow } from '../store/store.ts'
@@ -56,6 +57,10 @@ export interface Environment {
   revisionsBelow(database: string, root: string): Readonly<Record<string, number>>
   /** An agent in the revision that the run pinned; null if it was deleted or disabled meanwhile [E6]. */
   pinned(database: string, id: string, revisions: Readonly<Record<string, number>>): PinnedAgent | null
+  /** What an agent remembers, as its model is to read it with the message that begins its work. */
+  remember(caller: Caller, query: string, signal: AbortSignal): Promise<LookedUp>
+  /** What the knowledge bases of an agent that are searched by themselves have on a message. Rejects only when it is aborted. */
+  retrieve(caller: Caller, query: string, signal: AbortSignal): Promise<Retrieved>
   /** Tells another server that nobody waits for its agent any more. */
   abandon(of: AbandonedCall): void
   /** The time of the store's clock in ms. Expiry uses this clock. */
@@ -72,6 +77,13 @@ export interface Environment {
   readonly follower?: Follower
   /** Reports internal errors that no caller gets, and where they happened if it is known. */
   report(error: unknown, where?: ReportedPlace): void
+}
+
+/** The result of a search: passages, the best first; what a person is told about it; and what embedding models used for it. */
+interface Retrieved {
+  readonly passages: readonly QuotedPassage[]
+  readonly notices: readonly NoticeBody[]
+  readonly embedded: readonly EmbeddingUse[]
 }
 
 /** The place of an internal error, by ids: of a run or task, and of the call in it. */

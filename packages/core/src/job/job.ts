@@ -92,6 +92,8 @@ export class Job {
     tools: new Map<AgentCall, CallTools>(),
     prepared: new SparseMap<ToolCall, PreparedArguments>(),
     asked: new SparseMap<ToolCall, InterruptionDraft | null>(),
+    /** Whose memory was looked up. A process that goes on with the job looks again where the log has nothing of it. */
+    remembered: new WeakSet<AgentCall>(),
     /** Releases what the fold of the end of a call finds prepared. */
     answers: new SparseMap<AgentCall, () => void>(),
   }
@@ -158,6 +160,11 @@ export function stopJob(job: Job, reason: unknown): void {
 export function isOurs({ log, identity }: Job): boolean {
   const run = liveJob(log.state, identity.id)
   return run !== null && run.worked.epoch <= identity.epoch
+}
+
+/** What a decision about the job needs that the log does not record. */
+export function underway({ busy, cache, lifecycle }: Job) {
+  return { busy, remembered: cache.remembered, isFailing: lifecycle.failure !== null }
 }
 
 /** Keeps what is prepared of the last answer of a call until it has ended. */

@@ -11,6 +11,7 @@ import type {
   Writable,
 } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
+import { openPlan } from '../conversation/plan.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { mayUseTool } from '../identity/agent-access.ts'
 import { type Principal, storedPrincipal } from '../identity/principal.ts'
@@ -68,6 +69,8 @@ export function runEntries(
     originRunId,
   }
   if (shown.hiddenParameters !== undefined) body.hiddenParameters = shown.hiddenParameters
+  const plan = openPlan(state.documents.get(id), agent)
+  if (plan !== undefined) body.plan = plan
   if (toolMode !== null) body.overrides = { toolMode }
   if (worksFor !== null) body.principal = worksFor
   if (principal.incoming !== undefined) body.incoming = principal.incoming

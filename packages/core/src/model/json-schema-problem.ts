@@ -44,10 +44,27 @@ const mostWeight = 8000
 /** The number of parts that are listed between two pauses. */
 const atOnce = 500
 
-/** The first thing that is wrong; null for a schema that can be checked. `patterns` is what is left for the patterns of a whole request. */
+/** How many schemas the arguments of one agent may still have: its tools are made of them in one turn. */
+export interface SchemaAllowance {
+  left: number
+}
+
+/** The schemas that the queries and actions of an agent may have together, those within others included. */
+const mostSchemas = 10_000
+
+/** The allowance of one agent. */
+export function schemaAllowance(): SchemaAllowance {
+  return { left: mostSchemas }
+}
+
+/**
+ * The first thing that is wrong; null for a schema that can be checked. `patterns` is what is left for the patterns of a whole request,
+ * `schemas` what is left for the arguments of an agent; unlimited if absent.
+ */
 export function* schemaProblem(
   schema: Schema,
   patterns: PatternAllowance = patternAllowance(),
+  schemas: SchemaAllowance = { left: Number.POSITIVE_INFINITY },
 ): Pausable<SchemaProblem | null> {
   const weighed = new Set<string>()
   let weight = 0
@@ -55,6 +72,9 @@ export function* schemaProblem(
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     yield
     const [path, part] = next
+    schemas.left -= 1
+    if (schemas.left < 0)
+      return { path: '', reason: `queries and actions have at most ${mostSchemas} schemas in all, each property one` }
     if (typeof part === 'boolean') continue
     if (!isSchema(part)) return { path, reason: 'a schema is an object, true or false' }
     for (const pattern of patternsIn(part)) {

@@ -1,5 +1,6 @@
 /** What model calls cost: a model whose replies say it. */
-import { type ModelUsage, roundCost } from '@witan/protocol/entries'
+import { type EmbeddingUse, type ModelUsage, roundCost } from '@witan/protocol/entries'
+import type { EmbeddingModel } from './embedding.ts'
 import type { Model, ModelListing, ModelPart, ModelPrice, ModelReply } from './model.ts'
 import { type PriceTable, type TablePrice, tablePrice } from './price-table.ts'
 
@@ -19,6 +20,20 @@ export function costOf(usage: ModelUsage | null, listed: ModelPrice): number | n
     written * cacheWritePerMillion +
     usage.outputTokens * outputPerMillion
   return roundCost(millions / 1_000_000)
+}
+
+/** The cost of tokens of an embedding model, by its own price or by that of a table with its date; empty if neither has one. */
+export function costOfEmbedding(
+  inputTokens: number,
+  { price, listing }: Pick<EmbeddingModel, 'price' | 'listing'>,
+  table: PriceTable | null,
+): Pick<EmbeddingUse, 'costUsd' | 'priceDate'> {
+  const usage = { inputTokens, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+  const listed = listing === undefined || table === null ? null : tablePrice(table, listing.vendor, listing.model)
+  const known = price ?? listed?.price
+  const costUsd = known === undefined ? null : costOf(usage, known)
+  if (costUsd === null) return {}
+  return price !== undefined || listed === null ? { costUsd } : { costUsd, priceDate: listed.date }
 }
 
 /** The same model, whose replies carry their cost: it is stored with them, so that a later price changes no sum of the past. */

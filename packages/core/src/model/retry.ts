@@ -53,6 +53,22 @@ export function withRetries(model: Model, options: RetryOptions): Model {
   }
 }
 
+/** Does work that calls a model of this id, and again when it fails in a way that may pass. The last error is thrown as it is. */
+export async function retried<Result>(
+  id: string,
+  work: () => Promise<Result>,
+  options: RetryOptions & { readonly signal: AbortSignal },
+): Promise<Result> {
+  const plan: Plan = { ...defaults, onRetry: undefined, ...options, id }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      await waitBeforeRetry(error, attempt, { call: options, plan })
+    }
+  }
+}
+
 /** Statuses after which the same request may succeed: time-out, conflict, too early, too many, and the server's own trouble. */
 export function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 409 || status === 425 || status === 429 || (status >= 500 && status <= 599)
@@ -195,7 +211,11 @@ function noteFailure({ state }: ModelCallOptions, error: unknown): void {
 }
 
 /** Returns when the next try may start; throws what ends the call. */
-async function waitBeforeRetry(error: unknown, attempt: number, { call, plan }: RetriedCall): Promise<void> {
+async function waitBeforeRetry(
+  error: unknown,
+  attempt: number,
+  { call, plan }: Pick<RetriedCall, 'plan'> & { readonly call: Pick<ModelCallOptions, 'signal' | 'tell'> },
+): Promise<void> {
   call.signal.throwIfAborted()
   if (!(error instanceof ModelCallError) || !error.retryable || attempt >= plan.tries) throw error
   if (error.retryAfterMs !== null && error.retryAfterMs > plan.maxRetryAfterMs) throw error

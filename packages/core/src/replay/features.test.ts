@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRuntime, defineAgent, defineTool, ModelCallError, type RuntimeOptions, type Runtime } from '@witan/core'
+import { defineKnowledgeSource } from '@witan/core/knowledge'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { z } from 'zod'
 import { rewordedSource } from '../../../../test/support/reworded.ts'
@@ -14,7 +15,11 @@ async function replayed(runtime: Runtime): Promise<ReadonlySet<string>> {
   for (const one of [source, rewordedSource(source)]) assert.equal((await replay(one)).difference, null)
   await runtime.close()
   return new Set(
-    source.whole.entries.flatMap(({ type, body }) => ('code' in body ? [type, String(body.code)] : [type])),
+    source.whole.entries.flatMap(({ type, body }) => [
+      type,
+      ...('code' in body ? [String(body.code)] : []),
+      ...('embedded' in body ? [`${type} with embeddings`] : []),
+    ]),
   )
 }
 
@@ -131,4 +136,76 @@ test('[Tb29] a fork comes to the same log from where it begins; its function too
     assert.deepEqual([entries, copied, runs.map(({ id }) => id)], [fork.whole.entries.length, lastSeq, [runId]])
   }
   await runtime.close()
+})
+
+test('[Tb29] what was searched for and found is so again, at every depth', async () => {
+  const clerk = defineAgent({
+    id: 'clerk',
+    instructions: 'Search.',
+    model: scriptedModel((_, turn) => (turn % 2 === 0 ? call('search_knowledge', { query: 'noon' }) : 'At noon.'), {
+      id: 'x/clerk',
+    }),
+    knowledgeBases: ['house', { id: 'broken', retrieval: 'both' }],
+  })
+  const model = scriptedModel((request) =>
+    request.messages.at(-1)?.role === 'user' ? call('clerk', { message: 'When is noon?' }) : 'Done.',
+  )
+  const near = { id: 'near', embed: async (texts: readonly string[]) => ({ vectors: texts.map(() => [1]), tokens: 3 }) }
+  const shut = { id: 'house', filter: { floor: 'floor' }, retrieval: 'both' as const }
+  const runtime = createRuntime({
+    agents: [
+      desk({
+        model,
+        parameters: [{ name: 'floor', type: 'number', sendToModel: false }],
+        subAgents: [{ agent: 'clerk' }],
+        knowledgeBases: [{ id: 'hours', retrieval: 'auto' }, shut],
+      }),
+      clerk,
+    ],
+    embeddings: { near },
+    knowledge: [
+      { id: 'house', attributes: { floor: 'number' }, embedding: 'near' },
+      { id: 'hours', embedding: 'near' },
+      defineKnowledgeSource({ id: 'broken', search: () => Promise.reject(new Error('down')) }),
+    ],
+  })
+  const documents = [{ key: 'a', text: 'The sauna opens at noon. Go early.' }]
+  for (const base of ['house', 'hours']) await runtime.knowledge.documents.ingest(base, { documents })
+  const { run } = await runtime.start({ agent: 'desk', id: 'chats/1', prompt: 'When is noon?' })
+  assert.equal((await run?.result)?.status, 'completed')
+  await say(runtime, { prompt: 'And midnight?' })
+  const seen = await replayed(runtime)
+  for (const one of ['retrieval with embeddings', 'end with embeddings', 'KNOWLEDGE_UNAVAILABLE', 'KNOWLEDGE_FAILED'])
+    assert.ok(seen.has(one), one)
+})
+
+test('[Tb29] [F08] a plan is written so again, refused where it was, and noted where it is left open', async () => {
+  const step = (id: string, status: string) => ({ id, title: `Do ${id}`, status })
+  const clerk = defineAgent({
+    id: 'clerk',
+    instructions: 'Help.',
+    enablePlanning: true,
+    model: scriptedModel(
+      (_, turn) => (turn % 2 === 0 ? call('update_plan', { steps: [step('x', 'pending')] }) : 'Yes.'),
+      {
+        id: 'x/clerk',
+      },
+    ),
+  })
+  const plays = [
+    call('update_plan', { steps: [step('a', 'in_progress')] }),
+    call('clerk', { message: 'Help.' }),
+    call('update_plan', { steps: [step('a', 'in_progress'), step('b', 'in_progress')] }),
+    call('update_plan', { steps: [step('a', 'completed'), step('b', 'pending')] }),
+    'Done.',
+  ]
+  const model = scriptedModel((_, turn) => plays[turn % plays.length] ?? 'Done.')
+  const trim = { kind: 'truncate', messagesBefore: 2, messagesAfter: 1 } as const
+  const limits = { maxPlanRevisions: 1 }
+  const more = { enablePlanning: true, subAgents: [{ agent: 'clerk' }], history: { trim }, limits }
+  const runtime = await started({ agents: [desk({ model, ...more }), clerk] })
+  for (const prompt of ['one', 'two']) await say(runtime, { prompt })
+  const seen = await replayed(runtime)
+  for (const one of ['plan', 'PLAN_UNFINISHED', 'PLAN_LIMIT', 'TOOL_ARGS_INVALID', 'summary'])
+    assert.ok(seen.has(one), one)
 })

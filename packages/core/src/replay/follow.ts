@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ErrorCode, problem } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
 import { allowModelCall } from '../budget/budget.ts'
-import { abortAll, failRun, type Job } from '../job/job.ts'
+import { abortAll, failRun, type Job, underway } from '../job/job.ts'
 import { endAllModelCalls } from '../job/lost-calls.ts'
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { circumstances } from '../job/task.ts'
 import { ModelCallError } from '../model/model.ts'
 import { decide, mayAct, mayThink, type Next, type Work } from '../run/decide.ts'
-import { isReady, recordWork } from '../run/perform.ts'
+import { isOutside, isReady, recordWork } from '../run/perform.ts'
 import { finish, park } from '../run/settle.ts'
 import { toolsOf } from '../run/caller.ts'
 import { type Engine, foldNext, forget, jobIn, logOf, numberNext, type LogProcess, processAt } from './engine.ts'
@@ -107,13 +107,27 @@ function beginsWithEntry(entry: Entry | null): boolean {
 
 /** Whether an entry is recorded on the way to a request. */
 function isPrelude(entry: Entry | null): boolean {
-  return entry?.type === 'summary' || (entry?.type === 'notice' && !isOfModel(entry))
+  return entry?.type === 'summary' || isLookedUp(entry) || (entry?.type === 'notice' && !isOfModel(entry))
+}
+
+/** Whether an entry is what was looked up for an agent. */
+function isLookedUp(entry: Entry | null): boolean {
+  return entry?.type === 'retrieval' || (entry?.type === 'memory' && entry.body.op === 'read')
+}
+
+/** What a job does next. The log says whose memory is looked up before. */
+function decideNext({ followed }: Engine, job: Job): Next {
+  const isAhead = (entry: Entry | null) =>
+    (entry?.type === 'memory' && entry.body.op === 'read') ||
+    (entry?.type === 'notice' && entry.body.code === 'MEMORY_WITHHELD')
+  const has = (call: AgentCall) => !isAhead(nextOfCall(followed, call.place.call))
+  return decide(job.run, { ...underway(job), remembered: { has } })
 }
 
 /** Tools that ask models themselves count in the budget while they are under way. */
 function startAskingTools(engine: Engine, job: Job): void {
   if (job.run === null || ![...job.run.toolCalls.values()].some((one) => asksModels(engine, job, one))) return
-  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  const decided = decideNext(engine, job)
   if (decided.kind !== 'work') return
   for (const work of decided.work)
     if (work.kind === 'act' && asksModels(engine, job, work.toolCall) && isAllowed(job, work.toolCall))
@@ -162,7 +176,7 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     thinkOn(engine, thinks, job)
     return hasMoved(engine, at)
   }
-  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  const decided = decideNext(engine, job)
   if (decided.kind === 'stop') return stop(engine, job, next)
   if (decided.kind === 'finish' || (decided.kind === 'wait' && next.type === 'task')) {
     numberNext(followed)(job)
@@ -189,7 +203,7 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
  * under way.
  */
 function beginBefore(engine: Engine, job: Job, last: AgentCall): void {
-  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  const decided = decideNext(engine, job)
   const calls =
     decided.kind === 'work' ? decided.work.flatMap((work) => (work.kind === 'think' ? [work.call] : [])) : []
   for (const call of calls.slice(0, Math.max(0, calls.indexOf(last))))
@@ -228,7 +242,7 @@ function isRefused(entry: Entry): boolean {
 
 /** Work that only records: all of it is done in one go. */
 function shortIn(next: Next): Work[] {
-  return next.kind === 'work' ? next.work.filter(({ kind }) => kind !== 'think' && kind !== 'act') : []
+  return next.kind === 'work' ? next.work.filter((work) => !isOutside(work)) : []
 }
 
 /** Stops a job where the log has it stopped by something that leaves no entry: the time of a model call, that of the run, or its process. */
@@ -279,7 +293,7 @@ export async function assertEnded(engine: Engine, ended: readonly string[]): Pro
   const { followed, jobs } = engine
   const job = ended.map((id) => jobs.get(id)).find((one) => one?.run != null)
   if (job === undefined) return
-  const decided = decide(job.run, { busy: job.busy, isFailing: job.lifecycle.failure !== null })
+  const decided = decideNext(engine, job)
   const [short] = shortIn(decided)
   if (decided.kind === 'finish') await finish(job)
   else if (short !== undefined) {

@@ -1,15 +1,22 @@
 /** Ends requests and tools that are under way with what the log has of them. */
 import type { ErrorCode, UsageCounters } from '@witan/protocol'
-import type { CheckpointBody, Entry, ErrorBody, RequiredBody } from '@witan/protocol/entries'
+import type { CheckpointBody, Entry, ErrorBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
 import { TimeUp } from '../job/abort.ts'
 import { recordArtifact, recordRead } from '../job/call-artifacts.ts'
-import type { Job } from '../job/job.ts'
+import { type Job, record } from '../job/job.ts'
 import type { ModelNote } from '../model/model.ts'
 import { endModelCalls, endTool, recordCheckpoint, type ToolRun } from '../run/act.ts'
 import { recordNote } from '../run/think.ts'
 import type { Request } from '../run/thinking.ts'
 import { mayAct } from '../run/decide.ts'
-import { failed, type ModelSpending, type PendingOutcome, result, type ResultOutcome } from '../tool/outcome.ts'
+import {
+  failed,
+  type ModelSpending,
+  type OutcomeEntry,
+  type PendingOutcome,
+  result,
+  type ResultOutcome,
+} from '../tool/outcome.ts'
 import type { Engine } from './engine.ts'
 import { ahead, aheadOfCall, aheadOfJob } from './followed-log.ts'
 import { isClosing, isNotMade } from './lookahead.ts'
@@ -19,6 +26,7 @@ import { endThinking, forgetTool, requestOf, startTool } from './under-way.ts'
 /** Gives what the next entry says to the request or the tool that it comes from. False if it comes from none. */
 export function give(engine: Engine, job: Job, entry: Entry): boolean {
   const { kind, type, place, body } = entry
+  if (isFound(entry)) return giveFound(job, entry)
   const isEnding = job.run.cancelled || job.lifecycle.failure !== null
   const isOfTool = kind === 'model' && body.purpose === 'progress'
   if (isEnding && isClosing(entry, entry.job)) return (isOfTool || isNoticeOfLoss(entry)) && giveSpending(engine, entry)
@@ -33,6 +41,25 @@ export function give(engine: Engine, job: Job, entry: Entry): boolean {
   if (request !== null && isNoticeOfLoss(entry)) return giveReplyBehind(engine, request)
   if (!isNoticeOfLoss(entry)) return giveNoticed(engine, job, entry)
   return giveRefused(engine, job, entry) || giveSpending(engine, entry) || giveNoticed(engine, job, entry)
+}
+
+type Found = Entry & { readonly type: 'retrieval' | 'memory' | 'notice' }
+
+/** Whether an entry is what was looked up in knowledge or memory, or says that there is less of it. */
+function isFound(entry: Entry): entry is Found {
+  if (entry.type === 'memory') return entry.body.op === 'read'
+  return entry.type === 'retrieval' || (entry.type === 'notice' && searchCodes.has(entry.body.code))
+}
+
+const searchCodes: ReadonlySet<string> = new Set<NoticeBody['code']>([
+  'EMBEDDING_FAILED',
+  'KNOWLEDGE_FAILED',
+  'MEMORY_WITHHELD',
+])
+
+function giveFound(job: Job, entry: Found): boolean {
+  record(job, entry.place, entry)
+  return true
 }
 
 /** Whether an entry says that no sum has what a request used. */
@@ -175,7 +202,12 @@ function giveTool(engine: Engine, job: Job, entry: Entry): boolean {
 }
 
 /** Records what a tool leaves in the log before it ends. False if an entry is no such thing. */
-function recordMeanwhile({ contents }: Engine, { toolCall, job }: ToolRun, { type, body }: Entry): boolean {
+function recordMeanwhile({ contents }: Engine, { toolCall, job }: ToolRun, entry: Entry): boolean {
+  const { type, body } = entry
+  if (isOutcomeEntry(entry)) {
+    record(job, entry.place, entry)
+    return true
+  }
   if (type === 'artifact') {
     const { name, mediaType, digest } = body
     const bytes = contents.get(digest)?.byteLength
@@ -189,6 +221,13 @@ function recordMeanwhile({ contents }: Engine, { toolCall, job }: ToolRun, { typ
     recordCheckpoint(toolCall, job, { note, ...(spent === undefined ? {} : { spent: spent as UsageCounters | null }) })
   return true
 }
+
+/** Whether an entry is what a tool call leaves beside its end. */
+function isOutcomeEntry(entry: Entry): entry is Entry & OutcomeEntry {
+  return outcomeTypes.has(entry.type)
+}
+
+const outcomeTypes: ReadonlySet<Entry['type']> = new Set<OutcomeEntry['type']>(['memory', 'plan'])
 
 /** What a tool came to; null if an entry says no such thing. */
 function toolOutcome(followed: Engine['followed'], entry: Entry): ResultOutcome | PendingOutcome | null {

@@ -52,7 +52,8 @@ export function outcomeOf(
   entry: Entry & { readonly kind: 'tool'; readonly type: 'end' | 'error' },
   spent: readonly ModelSpending[],
 ): ResultOutcome {
-  const more = spent.length === 0 ? {} : { spent }
+  const { embedded } = entry.body
+  const more = { ...(spent.length === 0 ? {} : { spent }), ...(embedded === undefined ? {} : { embedded }) }
   if (entry.type === 'error') {
     const { code, detail, bound } = entry.body
     const usedBound = bound === undefined ? {} : { usedBound: bound }
@@ -65,10 +66,11 @@ export function outcomeOf(
       ...more,
     }
   }
-  const { result, forModel, truncated, bound } = entry.body
+  const { result, forModel, truncated, bound, sources } = entry.body
   const usedBound = bound === undefined ? {} : { usedBound: bound }
   const told = forModel === undefined ? {} : { forModel }
-  return { kind: 'result', value: result, ...told, truncated, failure: null, ...usedBound, ...more }
+  const read = sources === undefined ? {} : { sources }
+  return { kind: 'result', value: result, ...told, truncated, failure: null, ...read, ...usedBound, ...more }
 }
 
 /** The model call of a tool that the log holds. */

@@ -7,6 +7,7 @@ import { scriptedModel } from '@witan/core/testing'
 import fc from 'fast-check'
 import { holds } from '../../../../test/support/seeds.ts'
 import {
+  definedBy,
   givenTo,
   note,
   randomPlay,
@@ -62,7 +63,7 @@ async function played(system: RandomSystem): Promise<ReplaySource> {
     models: { 'play/model': model },
     agents: system.agents.map(written),
     tools: [note],
-    protocols: system.protocols ?? [],
+    ...definedBy(system),
     retry: { tries: 1 },
     store: memoryStore(),
   })

@@ -1,6 +1,6 @@
 /** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
 import type { UsageCounters } from '@witan/protocol'
-import type { CallPlace } from '@witan/protocol/entries'
+import type { CallPlace, EmbeddingUse } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { allowModelCall } from '../budget/budget.ts'
 import { isBody } from '../conversation/body.ts'
@@ -241,7 +241,7 @@ function noteSaver({ toolCall, job, controller: { signal } }: ToolRun): CallBody
   }
 }
 
-/** Runs the tool. The outcome lists the bound values that it used beside those of its start. */
+/** Runs the tool. The outcome lists the bound values that it used beside those of its start, and what embedding models used for it. */
 async function invoke(run: ToolRun): Promise<ToolOutcome> {
   const { toolCall, tool, job, controller, modelCall } = run
   const { caller, system } = toolsOf(toolCall.owner, job)
@@ -249,11 +249,13 @@ async function invoke(run: ToolRun): Promise<ToolOutcome> {
   const callId = toolCall.place?.call ?? ''
   const request = { callId, toolCallId: toolCall.requested.id, arguments: run.arguments }
   const usedBound: string[] = []
+  const embedded: EmbeddingUse[] = []
   const save = noteSaver(run)
   const context: ToolContext = {
     caller,
     signal,
     scrub: toolCall.owner.scrub,
+    scrubAll: toolCall.owner.scrubOthers,
     answers: toolCall.answers,
     note: toolCall.note,
     saveNote: (note) => save(note),
@@ -263,11 +265,17 @@ async function invoke(run: ToolRun): Promise<ToolOutcome> {
     noteBound(name) {
       if (tool.uses?.includes(name) === false && !usedBound.includes(name)) usedBound.push(name)
     },
+    embedded,
     ...(isBody(toolCall) ? { body: { ...bodyOf(toolCall, job), saveSpent: save } } : undefined),
     ...(modelCall === null ? undefined : { state: modelCall }),
   }
   const outcome = await outcomeOf(tool, controller, () => tool.invoke(request, context))
-  return outcome.kind === 'pending' || usedBound.length === 0 ? outcome : { ...outcome, usedBound }
+  if (outcome.kind === 'pending' || (usedBound.length === 0 && embedded.length === 0)) return outcome
+  return {
+    ...outcome,
+    ...(usedBound.length === 0 ? {} : { usedBound }),
+    ...(embedded.length === 0 ? {} : { embedded: [...embedded] }),
+  }
 }
 
 /** Aborts the tool when its time is up. A throw becomes a failure that the model reads. A tool that ignores the abort is not waited for. */

@@ -2,6 +2,7 @@
 import { type ErrorCode, isWitanError, toProblem } from '@witan/protocol'
 import type {
   CallPlace,
+  ErrorBody,
   ExchangeEnds,
   ExchangeStanding,
   ToolEndBody,
@@ -189,25 +190,30 @@ export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutco
   for (const body of outcome.notices ?? []) record(job, toolCall.owner.place, { type: 'notice', kind: null, body })
   const ends = toolCall.owner.endedToolMode ? undefined : outcome.endsToolMode
   if (ends !== undefined) record(job, toolCall.owner.place, { type: 'notice', kind: null, body: ends })
+  for (const content of outcome.entries ?? []) record(job, place, content)
   if (outcome.failure === null)
     record(job, place, { type: 'end', kind: 'tool', body: endOf(outcome, ends !== undefined) })
   else {
     const { code, detail } = outcome.failure
     const { scrub } = toolCall.owner
-    const body = { code, detail: scrub === null ? detail : scrub(detail) }
-    const { usedBound: bound } = outcome
-    record(job, place, { type: 'error', kind: 'tool', body: bound === undefined ? body : { ...body, bound } })
+    const { usedBound: bound, embedded } = outcome
+    const body: Writable<ErrorBody> = { code, detail: scrub === null ? detail : scrub(detail) }
+    if (bound !== undefined) body.bound = bound
+    if (embedded !== undefined) body.embedded = embedded
+    record(job, place, { type: 'error', kind: 'tool', body })
   }
 }
 
 function endOf(
-  { value, forModel, truncated, usedBound, handsTo, exitsLoop }: ResultOutcome,
+  { value, forModel, truncated, usedBound, sources, embedded, handsTo, exitsLoop }: ResultOutcome,
   endsToolMode: boolean,
 ): ToolEndBody {
   const body: Writable<ToolEndBody> = { result: value ?? null, truncated }
   if (forModel !== undefined) body.forModel = forModel
   if (usedBound !== undefined) body.bound = usedBound
   if (endsToolMode) body.endsToolMode = true
+  if (sources !== undefined) body.sources = sources
+  if (embedded !== undefined) body.embedded = embedded
   if (handsTo !== undefined) body.handsTo = handsTo
   if (exitsLoop === true) body.exitsLoop = true
   return body

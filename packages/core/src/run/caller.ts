@@ -1,7 +1,8 @@
 /** The tools of an agent call, and what those tools may know about it. */
 import { workflowKindOf } from '../agent/workflow/next.ts'
+import { planStanding } from '../conversation/plan.ts'
 import { type AgentCall, positionOf } from '../conversation/state.ts'
-import { systemMessage } from '../conversation/view.ts'
+import { systemMessage } from '../conversation/system-message.ts'
 import { definitionOf, isWorkflow } from '../conversation/workflow.ts'
 import { markForeign } from '../model/attribution.ts'
 import type { ModelTool } from '../model/model.ts'
@@ -53,6 +54,7 @@ function callerOf(call: AgentCall, job: Asking): Caller {
   const { database, id, conversationValues } = job.log.state
   return {
     callId: call.place.call,
+    runId: call.place.run,
     database,
     principal: job.run.principal,
     agent: call.agent,
@@ -67,6 +69,8 @@ function callerOf(call: AgentCall, job: Asking): Caller {
     revisions: job.run.revisions,
     people: call.people,
     hasLeft: (user) => job.log.state.people.all.some(({ id, presence }) => id === user && presence === 'left'),
+    plan: () => planStanding(call),
+    scrub: call.scrub,
     exchanges: job.run.exchanges,
     loop: loopOf(call),
     lineage,

@@ -1,10 +1,17 @@
 /** Decides from the state of a run what to do next. Pure. */
 import { type AgentCall, answeredCall, isAnswered, isTop, type LiveJob, type ToolCall } from '../conversation/state.ts'
+import { hasToRemember } from '../conversation/remembered.ts'
+import { messageToLookFor } from '../conversation/retrieval.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
-/** A unit of work. `admit`, `resume`, `advanceWorkflow` and `end` only record entries; `think` and `act` call a model or a tool. */
+/**
+ * A unit of work. `admit`, `resume`, `advanceWorkflow` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
+ * store, a search or a tool.
+ */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
+  | { readonly kind: 'remember'; readonly call: AgentCall }
+  | { readonly kind: 'retrieve'; readonly call: AgentCall }
   | { readonly kind: 'admit'; readonly call: AgentCall }
   | { readonly kind: 'act'; readonly toolCall: ToolCall; readonly id: string }
   | { readonly kind: 'resume'; readonly toolCall: ToolCall }
@@ -19,14 +26,15 @@ export type Next =
   | { readonly kind: 'wait' }
   | { readonly kind: 'finish' }
 
-/** What the log does not record: the ids of the effects under way in this process, and whether the run must fail. */
+/** What the log does not record: the ids of the effects under way in this process, whose memory it has looked up, and whether the run must fail. */
 interface Underway {
   readonly busy: ReadonlyMap<string, unknown>
+  readonly remembered: Pick<WeakSet<AgentCall>, 'has'>
   readonly isFailing: boolean
 }
 
 /** Decides from the run and the effects under way. At most `maxParallel` effects run at once [C14]. */
-export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
+export function decide(run: LiveJob, { busy, remembered, isFailing }: Underway): Next {
   if (run.cancelled || isFailing) return busy.size > 0 ? { kind: 'stop' } : { kind: 'finish' }
   const work: Work[] = []
   let free = run.tree.limits.maxParallel - busy.size
@@ -38,17 +46,28 @@ export function decide(run: LiveJob, { busy, isFailing }: Underway): Next {
       work.push({ kind: 'end', call })
     } else if (isWorkflow(call)) {
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
-    } else if (free > 0 && mayThink(call, busy)) {
+    } else if (free > 0 && isDue(call, busy)) {
       free -= 1
-      work.push({ kind: 'think', call })
+      work.push({ kind: before(call, remembered), call })
     }
   }
   if (work.length > 0) return { kind: 'work', work }
   return busy.size > 0 ? { kind: 'busy' } : { kind: 'wait' }
 }
 
+/** What is to be looked up before a model is asked; else that. */
+function before(call: AgentCall, remembered: Underway['remembered']): 'remember' | 'retrieve' | 'think' {
+  if (hasToRemember(call) && !remembered.has(call)) return 'remember'
+  return messageToLookFor(call) === null ? 'think' : 'retrieve'
+}
+
 /** Whether the model of an agent's call is to be asked. */
 export function mayThink(call: AgentCall, busy: Underway['busy']): boolean {
+  return isDue(call, busy) && messageToLookFor(call) === null
+}
+
+/** Whether a model is to be asked, once all is looked for that it is to read. */
+function isDue(call: AgentCall, busy: Underway['busy']): boolean {
   if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || busy.has(call.place.call)) return false
   return !isAnswered(call) || call.document.inbox.length > 0
 }
@@ -69,7 +88,7 @@ function decideToolCalls(
   }
   for (const toolCall of call.toolCalls) {
     const id = toolCall.place?.call ?? ''
-    if (toolCall.state === 'answered' || isDue(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
+    if (toolCall.state === 'answered' || isItsTurn(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
     else if (into.free > 0 && mayAct(toolCall, busy)) {
       into.free -= 1
       into.work.push({ kind: 'act', toolCall, id })
@@ -79,7 +98,7 @@ function decideToolCalls(
 }
 
 /** Whether it is the turn of a call that runs last: all others of its reply are settled, or run last and come after it. */
-function isDue(toolCall: ToolCall, { toolCalls }: AgentCall): boolean {
+function isItsTurn(toolCall: ToolCall, { toolCalls }: AgentCall): boolean {
   if (!toolCall.isLast || toolCall.state !== 'started') return false
   const left = toolCalls.filter((one) => one.state !== 'settled')
   return left[0] === toolCall && left.every((one) => one.isLast && one.state === 'started')

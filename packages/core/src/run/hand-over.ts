@@ -8,6 +8,7 @@ import { attributed } from '../model/attribution.ts'
 import { bind } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
 import { refusedTransfer, result, type TransferOutcome } from '../tool/outcome.ts'
+import { openPlan } from '../conversation/plan.ts'
 import type { PinnedAgent } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
 import { initialCalls } from '../job/start.ts'
@@ -72,8 +73,10 @@ function startOf(
   const { data, revision } = pinned
   const { conversationValues } = job.log.state
   const { bound } = bind(data.parameters, { parent: source.parameters, conversationValues, map: to.map })
+  const plan = openPlan(source.document, data)
   return {
     agent: data.id,
+    ...(plan === undefined ? {} : { plan }),
     revision,
     toolCallId: null,
     message: source.message,

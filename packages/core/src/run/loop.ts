@@ -2,7 +2,7 @@
 import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { decide } from './decide.ts'
-import { isOurs, type Job, stopJob } from '../job/job.ts'
+import { isOurs, type Job, stopJob, underway } from '../job/job.ts'
 import { perform } from './perform.ts'
 import { finish, park } from './settle.ts'
 
@@ -29,7 +29,7 @@ export async function advance(job: Job): Promise<AdvanceResult> {
       await job.log.proposals.pending
       continue
     }
-    const next = decide(job.run, { busy: job.busy, isFailing: failure !== null })
+    const next = decide(job.run, underway(job))
     if (next.kind === 'wait' || next.kind === 'finish') {
       const result = next.kind === 'wait' ? await park(job) : await finish(job)
       if (result !== null) return { kind: 'stored', result }

@@ -8,6 +8,8 @@ import type { Next, Work } from './decide.ts'
 import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { advanceWorkflow } from './advance-workflow.ts'
+import { remember } from './remember.ts'
+import { retrieve } from './retrieve.ts'
 import { think } from './think.ts'
 
 /**
@@ -35,12 +37,12 @@ export function isReady(work: Work, job: Job): boolean {
 }
 
 /**
- * Does work that only records; returns false for a model call or a tool. Those start only when there is nothing left to record. Once the run
+ * Does work that only records; returns false for a model call, a search or a tool. Those start only when there is nothing left to record. Once the run
  * must fail, nothing more is begun.
  */
 export function recordWork(work: Work, job: Job): boolean {
   if (job.lifecycle.failure !== null) return true
-  if (work.kind === 'think' || work.kind === 'act') return false
+  if (isOutside(work)) return false
   if (work.kind === 'admit') admit(work.call, job)
   else if (work.kind === 'end') endChild(work.call, job)
   else if (work.kind === 'advanceWorkflow') advanceWorkflow(work.call, job)
@@ -48,21 +50,36 @@ export function recordWork(work: Work, job: Job): boolean {
   return true
 }
 
-/** Starts a model call or a tool. Other work is none to start. */
+/** Work that waits for something outside: a model, a search or a tool. */
+type Outside = Work & { readonly kind: 'think' | 'remember' | 'retrieve' | 'act' }
+
+/** Whether work waits for something outside. */
+export function isOutside(work: Work): work is Outside {
+  const { kind } = work
+  return kind === 'think' || kind === 'remember' || kind === 'retrieve' || kind === 'act'
+}
+
+/** Starts such work. Other work is none to start. */
 function startWork(work: Work, job: Job): void {
-  if (work.kind !== 'think' && work.kind !== 'act') return
-  const id = work.kind === 'think' ? work.call.place.call : work.id
+  if (!isOutside(work)) return
+  const id = work.kind === 'act' ? work.id : work.call.place.call
   const controller = new AbortController()
   job.busy.set(id, controller)
   const over = () => {
     if (job.busy.get(id) === controller) job.busy.delete(id)
     job.waker.wake()
   }
-  const done = work.kind === 'think' ? think(work.call, job, controller) : act(work.toolCall, job, controller)
+  const done = begin(work, job, controller)
   done.then(over, (error: unknown) => {
     if (job.lifecycle.stopped === null && !isAbandoned(controller.signal)) failInside(error, job, id)
     over()
   })
+}
+
+function begin(work: Outside, job: Job, controller: AbortController): Promise<void> {
+  if (work.kind === 'act') return act(work.toolCall, job, controller)
+  if (work.kind === 'remember') return remember(work.call, job, controller)
+  return work.kind === 'think' ? think(work.call, job, controller) : retrieve(work.call, job, controller)
 }
 
 /** An internal error fails the run. */

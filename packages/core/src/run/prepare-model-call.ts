@@ -167,7 +167,13 @@ function spenders(job: Job): string {
 
 /** Records, once per call, why delegates are not offered and whether its task or prompt holds a value hidden from the agent [E16]. */
 function recordNotices(call: AgentCall, job: Job, toolset: Toolset): void {
-  for (const { name: tool, notice: detail, noticeCode: code = 'DELEGATE_UNAVAILABLE' } of toolset.values()) {
+  for (const {
+    name: tool,
+    notice: detail,
+    noticeCode: code = 'DELEGATE_UNAVAILABLE',
+    notices = [],
+  } of toolset.values()) {
+    for (const body of notices) record(job, call.place, { type: 'notice', kind: null, body })
     if (detail !== null) record(job, call.place, { type: 'notice', kind: null, body: { code, detail, tool } })
   }
   if (call.handOver !== null || call.scrub === null || call.scrub(call.message) === call.message) return

@@ -12,19 +12,37 @@ interface Known {
   system: { readonly text: string; readonly digest: string }
   tools: { readonly list: readonly ModelTool[]; readonly digest: string }
   readonly settings: Map<string, string>
+  /** The last digest, and what it was made of. Every reply keeps its digest, so those of the same request are one text. */
+  last: { readonly of: Digested; readonly digest: string } | null
+}
+
+/** What the parts of a digest are made of, but for what is the agent's own. */
+interface Digested extends Pick<ModelRequest, 'tools' | 'toolChoice' | 'temperature'> {
+  readonly system: string
+  readonly hasOutput: boolean
 }
 
 const known = new WeakMap<AgentData, Known>()
 
 /** The digests of a request, in order and with dots between. */
 export function requestDigest(agent: AgentData, request: ModelRequest): string {
+  const { tools, toolChoice, temperature } = request
+  const now = {
+    system: request.messages[0]?.content ?? '',
+    tools,
+    toolChoice,
+    temperature,
+    hasOutput: request.output !== null,
+  }
   const before = known.get(agent)
-  const of = before ?? { system: nothing, tools: noTools, settings: new Map<string, string>() }
+  if (before?.last != null && isSame(before.last.of, now)) return before.last.digest
+  const of = before ?? { system: nothing, tools: noTools, settings: new Map<string, string>(), last: null }
   if (before === undefined) known.set(agent, of)
-  const system = request.messages[0]?.content ?? ''
-  if (of.system.text !== system) of.system = { text: system, digest: digestOf(system) }
-  if (!isSame(of.tools.list, request.tools)) of.tools = { list: request.tools, digest: digestOf(listed(request.tools)) }
-  return `${of.system.digest}.${of.tools.digest}.${digestOfSettings(of.settings, request)}`
+  if (of.system.text !== now.system) of.system = { text: now.system, digest: digestOf(now.system) }
+  if (!areSame(of.tools.list, tools)) of.tools = { list: tools, digest: digestOf(listed(tools)) }
+  const digest = `${of.system.digest}.${of.tools.digest}.${digestOfSettings(of.settings, request)}`
+  of.last = { of: now, digest }
+  return digest
 }
 
 /** Which parts differ between two digests of requests. */
@@ -42,7 +60,12 @@ function digestOf(text: string): string {
 const nothing = { text: '', digest: digestOf('') }
 const noTools = { list: [], digest: digestOf('[]') }
 
-function isSame(list: readonly ModelTool[], other: readonly ModelTool[]): boolean {
+function isSame(one: Digested, other: Digested): boolean {
+  const isSet = one.toolChoice === other.toolChoice && one.temperature === other.temperature
+  return isSet && one.hasOutput === other.hasOutput && one.system === other.system && areSame(one.tools, other.tools)
+}
+
+function areSame(list: readonly ModelTool[], other: readonly ModelTool[]): boolean {
   return list === other || (list.length === other.length && list.every((tool, at) => tool === other[at]))
 }
 

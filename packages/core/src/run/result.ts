@@ -82,7 +82,8 @@ export function resultOf(
     output,
     finishReason,
     error,
-  }: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error'>,
+    sources,
+  }: Pick<RunResult, 'status' | 'text' | 'output' | 'finishReason' | 'error' | 'sources'>,
 ): StoredResult {
   const { run } = job
   const earlierAnswers = earlierAnswersOf(run.root)
@@ -93,6 +94,7 @@ export function resultOf(
     status,
     text,
     output,
+    ...(sources === undefined ? {} : { sources }),
     finishReason,
     error,
     interruptions: status === 'waiting' ? openInterruptions(run) : [],

@@ -11,6 +11,8 @@ import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@w
 import { linkOfRemote, remoteOf } from '../agent/remote-agent.ts'
 import { type AgentCall, answeredCall, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
 import { isBody } from '../conversation/body.ts'
+import { unfinishedPlan } from '../conversation/plan.ts'
+import { sourcesIn } from '../conversation/retrieval.ts'
 import { endedTask } from '../conversation/fold-task.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { errorText } from '../parameter/scrub.ts'
@@ -33,6 +35,7 @@ export function endChild(call: AgentCall, job: Job): void {
   }
   for (const { at, content } of ends) {
     recordReply(at, job, content)
+    for (const one of toldOf(at)) record(job, at.place, one)
     record(job, at.place, content)
   }
   forgetAnswer(call, job)
@@ -66,15 +69,18 @@ function endsOf(call: AgentCall, job: Job): CallEnd[] {
 /** The end of a call. `usage` is that of its subtree. */
 function endOf(call: AgentCall, job: Job, usage: ReadonlyMap<string, UsageCounters> = call.usage): EntryContent {
   const inControl = callInControl(call)
+  const [text, output] = [inControl.final?.text ?? '', outputOf(inControl)]
+  const sources = sourcesIn(call, { text, output })
   return {
     type: 'end',
     kind: 'agent',
     body: {
-      text: inControl.final?.text ?? '',
-      output: outputOf(inControl),
+      text,
+      output,
       finishReason: finishReasonOf(inControl),
       usage: usageOf(usage),
       backgroundTasks: tasksOf(call, job),
+      ...(sources.length === 0 ? {} : { sources }),
       ...earlierOf(call),
     },
   }
@@ -163,14 +169,21 @@ function lastOf(job: Job): LastEntries {
   if (run.cancelled) return { status: 'cancelled', last: cancelledOf(job), before: open }
   if (failure !== null) return { status: 'failed', last: failureOf(job, failure), before: open }
   const ends = endsOf(callInControl(run.root), job)
-  const { content } = ends.pop() as CallEnd
-  return { status: 'completed', last: content, before: [...open, ...ends] }
+  const before = ends.flatMap((end) => [...toldOf(end.at).map((content) => ({ at: end.at, content })), end])
+  const { content } = before.pop() as CallEnd
+  return { status: 'completed', last: content, before: [...open, ...before] }
 }
 
-function answerIn(last: EntryContent): Pick<RunResult, 'text' | 'output' | 'finishReason'> {
+/** What people are told of a call that ends with an answer. */
+function toldOf(call: AgentCall): EntryContent[] {
+  const body = unfinishedPlan(call)
+  return body === null ? [] : [{ type: 'notice', kind: null, body }]
+}
+
+function answerIn(last: EntryContent): Pick<RunResult, 'text' | 'output' | 'finishReason' | 'sources'> {
   if (last.type !== 'end' || last.kind !== 'agent') return { text: '', output: null, finishReason: 'error' }
-  const { text, output, finishReason } = last.body
-  return { text, output, finishReason }
+  const { text, output, finishReason, sources } = last.body
+  return { text, output, finishReason, ...(sources === undefined ? {} : { sources: [...sources] }) }
 }
 
 interface Ending {

@@ -1,6 +1,7 @@
 /** Starts child calls: binds their parameters, gives them an address and records their start. */
 import type { AgentStartBody, TaskGrant, Writable } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
+import { openPlan } from '../conversation/plan.ts'
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
@@ -72,7 +73,7 @@ export function startChild(of: ChildStart, job: Job): void {
   }
   const exchange = peerMessage === undefined ? undefined : answeredMessage(peerMessage, { job, parent, child: own })
   const named = { ...own, exchange, parentCall, branch }
-  const { place, isFresh } = placeOfChild({ state, run: job.run }, parent, named)
+  const { place, known } = placeOfChild({ state, run: job.run }, parent, named)
   const shown = startParameters(declared, parameters)
   const body: Writable<AgentStartBody> = {
     agent: child.agent,
@@ -84,7 +85,7 @@ export function startChild(of: ChildStart, job: Job): void {
     parameters: shown.parameters,
     revisions: {},
     initial: initialCalls(pinned.data, {
-      isFresh: isFresh || child.history === 'isolated',
+      isFresh: known === null || child.history === 'isolated',
       principal: job.run.principal,
     }),
     hidden: false,
@@ -93,6 +94,8 @@ export function startChild(of: ChildStart, job: Job): void {
   }
   // Set one by one, as in a reply: few starts have any of these, and a spread costs more than the rest of the start.
   if (shown.hiddenParameters !== undefined) body.hiddenParameters = shown.hiddenParameters
+  const plan = child.history === 'isolated' || known === null ? undefined : openPlan(known, pinned.data)
+  if (plan !== undefined) body.plan = plan
   if (answer !== undefined) body.answer = answer
   if (overrides !== undefined) body.overrides = overrides
   if (exchange !== undefined) body.exchange = exchange

@@ -1,4 +1,4 @@
-/** Agents, protocols and tools as data: what their administration offers to the library, the server and the command line. */
+/** Agents, protocols, knowledge bases and tools as data: what their administration offers to the library, the server and the command line. */
 import type { AgentInput, CheckReport, RunRequest, StoredAgent } from '@witan/protocol'
 import type { SubAgentLine } from '@witan/protocol/edges'
 import type { AgentView } from '@witan/protocol/access'
@@ -12,6 +12,17 @@ import type {
   Trial,
   TrialInput,
 } from '@witan/protocol/tools'
+import type {
+  Ingest,
+  IngestRequest,
+  KnowledgeBaseInput,
+  KnowledgeDocument,
+  KnowledgeDocumentLine,
+  KnowledgeSearchInput,
+  FoundPassages,
+  Passage,
+  StoredKnowledgeBase,
+} from '@witan/protocol/knowledge'
 import type { ProtocolInput, StoredProtocol } from '@witan/protocol/protocols'
 import type { RevisionOption, SubAgentAssignment } from '../agent/admin/assign.ts'
 import type { AcceptedRun } from './accepted-run.ts'
@@ -30,6 +41,13 @@ export interface SavedProtocol {
   readonly created: boolean
 }
 
+/** What was saved together, in the order of the input. */
+interface SavedDefinitions {
+  readonly agents: readonly SavedAgent[]
+  readonly protocols: readonly SavedProtocol[]
+  readonly knowledge: readonly SavedKnowledge[]
+}
+
 /** Protocols as data [T19, T20]. */
 export interface ProtocolAdmin {
   list(options?: PageOptions): Promise<Page<StoredProtocol>>
@@ -45,7 +63,48 @@ export interface ProtocolAdmin {
   readonly revisions: RevisionReader<StoredProtocol>
 }
 
-/** The revisions of agents or of protocols. All methods throw `NOT_FOUND` for a definition that is not there, or not any more. */
+/** A saved knowledge base, and whether it was new. */
+export interface SavedKnowledge {
+  readonly base: StoredKnowledgeBase
+  readonly created: boolean
+}
+
+/** Knowledge bases as data, and their documents [F02]. Methods throw `NOT_FOUND` for a base or a document that is not there. */
+export interface KnowledgeAdmin {
+  list(options?: PageOptions): Promise<Page<StoredKnowledgeBase>>
+  get(id: string): Promise<StoredKnowledgeBase>
+  /**
+   * Creates or replaces a base. Throws `KNOWLEDGE_INVALID`, `REVISION_MISMATCH` if `ifRevision` is not the stored revision, and the first
+   * finding if an agent that lists it does not survive the change.
+   */
+  save(base: KnowledgeBaseInput, options?: { ifRevision?: number | null }): Promise<SavedKnowledge>
+  /** Deletes a base with its documents. Throws `KNOWLEDGE_REFERENCED` while an agent lists it, unless forced. */
+  delete(id: string, options?: { force?: boolean; ifRevision?: number | null }): Promise<void>
+  readonly revisions: RevisionReader<StoredKnowledgeBase>
+  readonly documents: KnowledgeDocuments
+  /** The passages that an agent would get for this filter, best first, with notices. Throws `KNOWLEDGE_FILTER_MISSING`. */
+  search(id: string, search: KnowledgeSearchInput): Promise<FoundPassages>
+}
+
+/** The documents of knowledge bases. Those of a base over a query are kept elsewhere: `KNOWLEDGE_NOT_OURS`. */
+export interface KnowledgeDocuments {
+  /** Documents whose keys begin with `prefix`, by key. */
+  list(id: string, options?: PageOptions & { readonly prefix?: string }): Promise<Page<KnowledgeDocumentLine>>
+  get(id: string, key: string): Promise<KnowledgeDocument>
+  /** The passages of one document in their order, as a search finds them. */
+  passages(id: string, key: string, options?: PageOptions): Promise<Page<Passage>>
+  delete(id: string, key: string): Promise<void>
+  /**
+   * Takes documents: from then on they survive a crash, and are read one by one. With `wait`, as it is absent, resolves when all are read,
+   * or after 20 s. What is wrong with one document is in `failed`.
+   */
+  ingest(id: string, request: IngestRequest): Promise<Ingest>
+  readIngest(id: string, ingest: string): Promise<Ingest>
+  /** An ingest now, after each change, and last at its end. */
+  followIngest(id: string, ingest: string, signal: AbortSignal): AsyncIterable<Ingest>
+}
+
+/** The revisions of a kind of definition. All methods throw `NOT_FOUND` for a definition that is not there, or not any more. */
 interface RevisionReader<Stored> {
   /** Newest first. */
   list(id: string, options?: PageOptions): Promise<Page<RevisionLine>>
@@ -67,18 +126,20 @@ export interface AgentAdmin {
   save(agent: AgentInput, options?: { ifRevision?: number | null; create?: boolean }): Promise<SavedAgent>
   /** Saves several agents, all or none, so that they may list each other. */
   saveAll(agents: readonly AgentInput[]): Promise<readonly SavedAgent[]>
-  /** Saves agents and protocols together, all or none. */
+  /** Saves definitions together, all or none. */
   saveTogether(definitions: {
     readonly agents?: readonly AgentInput[] | undefined
     readonly protocols?: readonly ProtocolInput[] | undefined
-  }): Promise<{ readonly agents: readonly SavedAgent[]; readonly protocols: readonly SavedProtocol[] }>
+    readonly knowledge?: readonly KnowledgeBaseInput[] | undefined
+  }): Promise<SavedDefinitions>
   /** Throws `AGENT_REFERENCED` while others list it, unless forced. */
   delete(id: string, options?: { force?: boolean; ifRevision?: number | null }): Promise<void>
-  /**
-   * Checks these agents and protocols together with the stored ones; without any, checks the stored ones. Never throws for a bad
-   * agent or protocol.
-   */
-  check(agents?: readonly unknown[], protocols?: readonly unknown[]): Promise<CheckReport>
+  /** Checks these definitions together with the stored ones; without any, checks the stored ones. Never throws for a bad one. */
+  check(
+    agents?: readonly unknown[],
+    protocols?: readonly unknown[],
+    knowledge?: readonly unknown[],
+  ): Promise<CheckReport>
   graph(id: string): Promise<AgentGraph>
   /**
    * What the first model call of an agent would get, with drafts in place of stored agents if there are any. Nothing is stored or asked. Throws
@@ -88,6 +149,15 @@ export interface AgentAdmin {
   readonly revisions: RevisionReader<StoredAgent>
   readonly subAgents: SubAgentAdmin
   readonly tools: ToolAdmin
+  readonly knowledge: AgentKnowledge
+}
+
+/** Single changes of the knowledge bases of an agent: a change is a save of that agent [F12, F13]. */
+export interface AgentKnowledge {
+  /** Gives it a base, or replaces how it searches it; `created` is false if the agent listed it already. Throws `KNOWLEDGE_UNKNOWN`. */
+  assign(id: string, base: string, options?: RevisionOption & { readonly use?: unknown }): Promise<SavedAgent>
+  /** Throws `NOT_FOUND` if the agent does not list it. */
+  unassign(id: string, base: string, options?: RevisionOption): Promise<StoredAgent>
 }
 
 /**

@@ -1,12 +1,15 @@
 /** The agents of one principal's database: complete agents, their single sub-agents and tools, and direct runs. */
 import { type SubAgentEdge, WitanError } from '@witan/protocol'
 import type { AgentView } from '@witan/protocol/access'
+import { knowledgeUses, knowledgeUseSchema } from '@witan/protocol/knowledge'
 import { subAgentEdgeSchema } from '@witan/protocol/schemas'
 import {
+  assignKnowledge,
   assignSubAgent,
   assignTool,
   createSubAgent,
   listSubAgents,
+  unassignKnowledge,
   unassignSubAgent,
   unassignTool,
 } from '../agent/admin/assign.ts'
@@ -21,8 +24,9 @@ import { idOfNamed } from '../agent/registry.ts'
 import { notFound, nothingHere } from '../identity/not-found.ts'
 import { hasRole, readsAll } from '../identity/rights.ts'
 import { parseBody } from './body.ts'
-import type { AcceptedRun, AgentAdmin, SubAgentAdmin, ToolAdmin } from './contract.ts'
+import type { AcceptedRun, AgentAdmin, AgentKnowledge, SubAgentAdmin, ToolAdmin } from './contract.ts'
 import { openDirectRun } from './direct.ts'
+import { savedBase } from './knowledge.ts'
 import { isAdmitted } from './reach.ts'
 import { pageOf } from './page.ts'
 import { agentTools, previewAgent, serverTools } from './preview.ts'
@@ -54,9 +58,14 @@ export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
       return saved as NonNullable<typeof saved>
     },
     saveAll: (agents) => admitted('admin').then(() => saveAgents(admin, agents)),
-    saveTogether: (definitions) => admitted('admin').then(() => saveTogether(admin, definitions)),
+    async saveTogether(definitions) {
+      await admitted('admin')
+      const { knowledge, ...saved } = await saveTogether(admin, definitions)
+      return { ...saved, knowledge: await Promise.all(knowledge.map((one) => savedBase(scope, one))) }
+    },
     delete: async (id, options = {}) => deleteAgent(admin, await change(id), options),
-    check: (agents, protocols) => admitted('admin').then(() => checkTogether(admin, { agents, protocols })),
+    check: (agents, protocols, knowledge) =>
+      admitted('admin').then(() => checkTogether(admin, { agents, protocols, knowledge })),
     graph: async (id) => graphOf(admin, await read(id)),
     preview: async (id, request = {}) => previewAgent(scope, await change(id), request),
     revisions: {
@@ -68,6 +77,7 @@ export function agentAdmin(scope: Scope, run: RunIn): AgentAdmin {
     },
     subAgents: subAgentAdmin(scope, run),
     tools: toolAdmin(scope),
+    knowledge: agentKnowledge(scope),
   }
 }
 
@@ -97,6 +107,20 @@ function viewOf({ data: { id, name, description, parameters } }: AgentRow): Agen
 }
 
 const byId = (one: { readonly id: string }, other: { readonly id: string }) => (one.id < other.id ? -1 : 1)
+
+function agentKnowledge(scope: Scope): AgentKnowledge {
+  const admin = scope.parts.adminOf(scope.database, scope.principal)
+  const change = namesOf(scope, 'admin')
+  return {
+    async assign(id, base, { use = {}, ...options } = {}) {
+      const known = await change(id)
+      const given = parseBody(knowledgeUseSchema, { ...(use as object), id: base })
+      const [whole] = knowledgeUses({ knowledgeBases: [given] })
+      return assignKnowledge(admin, known, { ...options, use: whole as NonNullable<typeof whole> })
+    },
+    unassign: async (id, base, options = {}) => unassignKnowledge(admin, await change(id), { ...options, base }),
+  }
+}
 
 /** Waits until the runtime is ready. Throws `NOT_FOUND` for a principal without the role. */
 function admission({ principal, ready }: Scope): (role: 'read' | 'admin') => Promise<void> {

@@ -31,7 +31,8 @@ import type {
 } from '@witan/protocol/schemas'
 import type { Diagram, Exchange } from '@witan/protocol/protocols'
 import type { Principal } from '../identity/principal.ts'
-import type { ProtocolAdmin, AgentAdmin } from './admin-contract.ts'
+import type { AgentAdmin, KnowledgeAdmin, ProtocolAdmin } from './admin-contract.ts'
+import type { MemoryAdmin } from './memory-contract.ts'
 import type { AcceptedRun, OpenedConversation } from './accepted-run.ts'
 import type { Page, PageOptions } from './page.ts'
 import type { KeyAdmin, KeyLookup } from './key-contract.ts'
@@ -90,6 +91,8 @@ export interface Witan {
   readonly principal: Principal
   readonly agents: AgentAdmin
   readonly protocols: ProtocolAdmin
+  readonly knowledge: KnowledgeAdmin
+  readonly memory: MemoryAdmin
   /** The API keys of the database. For everybody but an `admin` every method throws `NOT_FOUND`. */
   readonly keys: KeyAdmin
   /** The names that agents may use as `model` and `tools` entries. */
@@ -257,8 +260,12 @@ export interface NoteOption {
 
 export type {
   AgentAdmin,
+  AgentKnowledge,
+  KnowledgeAdmin,
+  KnowledgeDocuments,
   ProtocolAdmin,
   SavedAgent,
+  SavedKnowledge,
   SavedProtocol,
   SubAgentAdmin,
   ToolAdmin,

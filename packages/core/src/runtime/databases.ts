@@ -1,15 +1,14 @@
-/** Brings the agents and protocols of the code into a database when this process first uses it. */
+/** Brings the definitions of the code into a database when this process first uses it. */
 import { type DatabaseId, isWitanError } from '@witan/protocol'
 import { isAddressHere } from '../agent/address.ts'
-import { seedDefinitions } from '../agent/admin/save.ts'
+import { type CodeDefinitions, seedDefinitions } from '../agent/admin/save.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
 import { localPrincipal, type Principal } from '../identity/principal.ts'
 import type { Registry } from '../agent/registry.ts'
 
 /** What a database begins with. */
 interface Definitions {
-  readonly agents: readonly object[]
-  readonly protocols: readonly object[]
+  readonly code: CodeDefinitions
   readonly registry: Registry
   adminOf(database: DatabaseId, principal: Principal): AdminContext
   report(error: unknown): void
@@ -25,7 +24,7 @@ export interface Preparing {
 }
 
 /**
- * Loads a database once, after storing the agents and protocols of the code in it [F10] [D17]. If a database holds something that
+ * Loads a database once, after storing the definitions of the code in it [F10] [D17]. If a database holds something that
  * the code's definitions do not fit, that is reported once, and the database works with what it holds. Rejects if the store fails;
  * the next call tries again.
  */
@@ -62,13 +61,17 @@ async function prepare(of: Definitions, database: string): Promise<void> {
 }
 
 /** Stores the definitions of the code in one database. Throws what refuses them. */
-export async function seed({ agents, protocols, adminOf, report }: Definitions, database: string): Promise<void> {
-  if (agents.length + protocols.length === 0) return
+export async function seed(
+  { code: written, adminOf, report }: Pick<Definitions, 'code' | 'adminOf' | 'report'>,
+  database: string,
+): Promise<void> {
+  const { agents, ...others } = written
+  if (Object.values(written).every((list) => list.length === 0)) return
   const plain = agents.map((agent) => ('data' in agent ? (agent.data as object) : agent))
   const code = { ...localPrincipal, via: 'code' } as const
   const admin = adminOf(database as DatabaseId, code)
   const own = database === localPrincipal.database ? plain : plain.map((agent) => standing(agent, admin.domains))
-  await seedDefinitions(admin, { agents: own, protocols }, report)
+  await seedDefinitions(admin, { agents: own, ...others }, report)
 }
 
 /** An agent of the code in a further database: one that cannot have its address there stands there without it. */

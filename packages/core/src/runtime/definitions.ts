@@ -1,18 +1,25 @@
 /** What the engine looks up in the definitions of a registry: agents, their tools, and what their system messages say. */
 import { WitanError } from '@witan/protocol'
+import type { KnowledgeBase } from '@witan/protocol/knowledge'
 import type { Protocol } from '@witan/protocol/protocols'
+import { documentsOf } from '../agent/records.ts'
 import { revisionsBelow, type Registry } from '../agent/registry.ts'
 import { type PeerContext, peerLines, type PinnedProtocol } from '../edge/peer.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import type { FindAgent } from '../tool/delegation.ts'
+import { type FindBase, retrievalOf } from '../tool/kinds/knowledge.ts'
+import type { FoundBase } from '../tool/kinds/knowledge-search.ts'
 import type { Caller } from '../tool/tool.ts'
 import { guidanceOf, toolsetOf, toolSourcesOf } from './toolset.ts'
 
 /** The part of an environment that definitions decide. */
-export type DefinitionParts = Pick<Environment, 'toolset' | 'guidance' | 'pin' | 'revisionsBelow' | 'pinned'>
+export type DefinitionParts = Pick<
+  Environment,
+  'toolset' | 'guidance' | 'pin' | 'revisionsBelow' | 'pinned' | 'retrieve'
+>
 
 /** What tools are made from, beside definitions. */
-type Surroundings = Omit<Parameters<typeof toolSourcesOf>[0], 'find' | 'protocol' | 'exists'>
+type Surroundings = Omit<Parameters<typeof toolSourcesOf>[0], 'find' | 'protocol' | 'exists' | 'base'>
 
 /** Makes that part for any registry. */
 export function definitionsOf(surroundings: Surroundings): (registry: Registry) => DefinitionParts {
@@ -22,8 +29,10 @@ export function definitionsOf(surroundings: Surroundings): (registry: Registry) 
     const protocol: PeerContext['protocol'] = ({ database, revisions }, name) =>
       pinnedProtocol(registry, { database, name, revisions })
     const exists = ({ database }: Caller, id: string) => registry.current(database).agents.has(id)
+    const base: FindBase = ({ database, revisions }, id) => pinnedBase(registry, { database, id, revisions })
     return {
-      toolset: toolsetOf(toolSourcesOf({ ...surroundings, find, protocol, exists })),
+      toolset: toolsetOf(toolSourcesOf({ ...surroundings, find, protocol, exists, base })),
+      retrieve: retrievalOf(base, surroundings.search),
       guidance: guidanceOf(peerLines({ protocol })),
       pin: (database, id) => pin(registry, database, id),
       revisionsBelow: (database, root) => revisionsBelow(registry, database, root),
@@ -49,6 +58,21 @@ function pinnedAgent(
   if (row === undefined || row.data.disabled) return null
   const revision = of.revisions[id] ?? row.revision
   return revision === row.revision ? row : { revision, data: registry.revision(database, id, revision) }
+}
+
+/** A knowledge base that still exists, in the revision that a run keeps. */
+function pinnedBase(
+  registry: Registry,
+  of: { readonly database: string; readonly id: string; readonly revisions: Readonly<Record<string, number>> },
+): FoundBase | null {
+  const { database, id, revisions } = of
+  const row = registry.current(database).bases.get(id)
+  if (row === undefined) return null
+  const revision = revisions[row.id] ?? row.revision
+  if (revision < (row.firstRevision ?? 1)) return null
+  const isNow = revision === row.revision
+  const base = isNow ? row.data : registry.revision<KnowledgeBase>(database, row.id, revision)
+  return { base, documents: documentsOf(row) }
 }
 
 /** A protocol that still exists, in the revision that a run keeps. */

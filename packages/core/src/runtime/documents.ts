@@ -1,6 +1,6 @@
 /** Documents as readers see them: a page of the messages and calls of one agent on one path. */
 import { type Document, WitanError } from '@witan/protocol'
-import type { DocumentFold } from '../conversation/document.ts'
+import { type DocumentFold, planOf } from '../conversation/document.ts'
 import { assertWithin, type PageStart, pageOf, readCursor } from '../conversation/document-page.ts'
 import { storedOf } from '../conversation/stored-values.ts'
 import { conversationOf } from '../conversation/warm-documents.ts'
@@ -34,6 +34,7 @@ export async function getDocument(scope: Scope, path: string, options: DocumentO
   const rest = {
     linkedConversations: [...fold.linked],
     openCalls: [...fold.open.values()].map(frozen),
+    plan: planOf(fold),
     totalUsage: { ...fold.usage },
     createdAt: iso(fold.createdAt ?? row.createdAt),
     lastMessageAt: iso(fold.messages.at(-1)?.at ?? row.createdAt),

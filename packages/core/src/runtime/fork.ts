@@ -53,6 +53,7 @@ export async function forkConversation(
   const more = { ...held, ...contents, ...participants }
   const stored = await parts.store.append({ database, conversation: id, create, entries: copies, ...more })
   if (!stored.ok) throw stored.reason === 'exists' ? await takenError(scope, id) : refusalError(stored.reason, id)
+  await parts.store.copyBlocks(database, from, id, () => `m${parts.env.ids.call().slice(1)}`)
   parts.warm.drop(database, id) // an expired one may have had this id
   return getConversation(scope, id)
 }

@@ -91,7 +91,7 @@ function itemOf(key: string, sums: UsageSums): UsageItem {
     reasoningTokens,
     totalTokens: inputTokens + outputTokens,
     ...(cacheWriteTokens > 0 ? { cacheWriteTokens } : {}),
-    costUsd: modelCalls === 0 || unpriced > 0 ? null : roundCost(costUsd),
+    costUsd: (modelCalls === 0 && inputTokens === 0) || unpriced > 0 ? null : roundCost(costUsd),
     ...(priceDate === null ? {} : { priceDate }),
     complete: incomplete === 0,
   }

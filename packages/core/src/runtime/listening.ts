@@ -10,7 +10,7 @@ import type { StoredResult, TrackedJob } from '../task/tracker.ts'
 import type { Parts } from './wiring.ts'
 import { jsonLength } from '../identity/json-length.ts'
 import { notFound } from '../identity/not-found.ts'
-import { readBound } from '../store/row-page.ts'
+import { readBound } from '../identity/row-page.ts'
 
 interface Place {
   readonly database: string

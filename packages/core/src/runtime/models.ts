@@ -51,7 +51,7 @@ export function modelDirectory(options: RuntimeOptions, clock: Clock) {
     const model = find(name)
     return model === null ? null : (model.kind ?? 'language')
   }
-  return { find, kindOf, names }
+  return { find, kindOf, names, rateLimitOf: (connection: string) => rateLimits.get(connection) }
 }
 
 /** The rate limits of the connections that have bounds, by name. */
@@ -85,7 +85,7 @@ function sameModel(id: string): WitanError {
 }
 
 /** Waits on the runtime's clock; an abort ends the wait. */
-function sleeper(clock: Clock): (ms: number, signal: AbortSignal) => Promise<void> {
+export function sleeper(clock: Clock): (ms: number, signal: AbortSignal) => Promise<void> {
   return (ms, signal) =>
     new Promise((resolve, reject) => {
       const abort = () => {

@@ -1,11 +1,15 @@
 /** The options of a runtime, and their immediate checks. */
 import { type ProviderOptions, WitanError } from '@witan/protocol'
+import type { KnowledgeBaseInput } from '@witan/protocol/knowledge'
+import type { DocumentReader } from '../knowledge/document.ts'
+import type { KnowledgeSource } from '../tool/kinds/knowledge-elsewhere.ts'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import type { Agent } from '../agent/define-agent.ts'
 import { nearest } from '../agent/nearest.ts'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
+import type { EmbeddingModel } from '../model/embedding.ts'
 import { isModel, type Model, type ModelPrice } from '../model/model.ts'
 import type { PriceTable } from '../model/price-table.ts'
 import type { Store } from '../store/store.ts'
@@ -50,6 +54,8 @@ export interface RuntimeOptions {
   readonly connections?: Readonly<Record<string, Connection>>
   /** Live models, by the name that agents use. */
   readonly models?: Readonly<Record<string, Model>>
+  /** Live models that place texts, by the name that knowledge bases use; others are `connection/model` of an OpenAI-compatible connection. */
+  readonly embeddings?: Readonly<Record<string, EmbeddingModel>>
   /** Prices of models that have none of their own, in place of `priceTable`; null: none. */
   readonly prices?: PriceTable | null
   readonly sources?: Readonly<Record<string, Source>>
@@ -58,6 +64,10 @@ export interface RuntimeOptions {
   readonly agents?: readonly (Agent | object)[]
   /** Protocols as data, stored when the runtime starts [T19]. */
   readonly protocols?: readonly ProtocolInput[]
+  /** Knowledge bases as data, stored when the runtime starts [F02]. */
+  readonly knowledge?: readonly (KnowledgeBaseInput | KnowledgeSource)[]
+  /** Reads files for knowledge bases, such as `createReaders()` of `@witan/readers`. Default: plain text alone. */
+  readonly readers?: DocumentReader
   /**
    * The domains under which agents have addresses, each with the database that it is for. A local part alone takes the first domain of its
    * database. Default none: no agent has an address.
@@ -102,11 +112,14 @@ const optionNames: readonly string[] = [
   'store',
   'connections',
   'models',
+  'embeddings',
   'prices',
   'sources',
   'tools',
   'agents',
   'protocols',
+  'knowledge',
+  'readers',
   'domains',
   'limits',
   'retry',
@@ -134,7 +147,7 @@ export function refuseUnknown(options: RuntimeOptions): void {
   }
   const wrong = (path: string, what: string, hint: string) =>
     new WitanError('CONFIG_INVALID', `\`${path}\` is not ${what}.`, { path, hint })
-  const { maxJobs = 1, agents = [], protocols = [], models = {}, store } = options
+  const { maxJobs = 1, agents = [], protocols = [], knowledge = [], models = {}, store } = options
   if (!Number.isInteger(maxJobs) || maxJobs < 1)
     throw wrong('maxJobs', 'a number of jobs', 'Pass an integer of at least 1, or omit it for 200.')
   if (!Array.isArray(agents)) throw wrong('agents', 'a list', 'Write `agents: [one, two]`.')
@@ -143,6 +156,7 @@ export function refuseUnknown(options: RuntimeOptions): void {
   const [none] = Object.entries(models).find(([, model]) => !isModel(model)) ?? []
   if (none !== undefined) throw wrong(`models.${none}`, 'a model', 'Pass an object with `id` and `stream`.')
   if (!Array.isArray(protocols)) throw wrong('protocols', 'a list', 'Write `protocols: [one, two]`.')
+  if (!Array.isArray(knowledge)) throw wrong('knowledge', 'a list', 'Write `knowledge: [one, two]`.')
   if (store !== undefined && typeof store.append !== 'function')
     throw wrong('store', 'a store', 'Pass `sqliteStore({ file })` or `memoryStore()`.')
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { holds } from '../../../../test/support/seeds.ts'
 import { pageBound } from '../identity/page-bound.ts'
-import { boundedRows, type RowPage } from '../store/row-page.ts'
+import { boundedRows, type RowPage } from '../identity/row-page.ts'
 import { type Page, type PageOptions, pageOf, rowPage } from './page.ts'
 
 interface Row {

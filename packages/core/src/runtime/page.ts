@@ -3,7 +3,7 @@ import { WitanError } from '@witan/protocol'
 import { type PageBound, pageBound } from '../identity/page-bound.ts'
 import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { pageStart, startOf } from '../store/cursor.ts'
-import { type ReadBound, readCharacters } from '../store/row-page.ts'
+import { type ReadBound, readCharacters } from '../identity/row-page.ts'
 
 /** One page of a list; `nextCursor` is null on the last one. */
 export interface Page<Item> {

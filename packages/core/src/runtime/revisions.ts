@@ -1,9 +1,7 @@
 /** The revisions of a definition, newest first: who made each, when, and which keys it changed. */
-import type { AgentData } from '@witan/protocol'
-import type { Protocol } from '@witan/protocol/protocols'
 import type { RevisionLine } from '@witan/protocol/tools'
 import type { AdminContext } from '../agent/admin/admin.ts'
-import type { AgentRow, ProtocolRow } from '../agent/records.ts'
+import type { AnyDefinition } from '../agent/records.ts'
 import { upgraded } from '../agent/registry.ts'
 import { shownChange } from '../identity/changed.ts'
 import { notFound } from '../identity/not-found.ts'
@@ -11,9 +9,9 @@ import { isTurnSpent, nextTurn } from '../identity/turn.ts'
 import { pageStart } from '../store/cursor.ts'
 import { type Page, type PageOptions, rowPage } from './page.ts'
 
-type Row = AgentRow | ProtocolRow
+type Row = AnyDefinition
 
-/** A page of the revisions of an agent, or of a protocol by its id among the definitions. */
+/** A page of the revisions of an agent, or of another definition by its id among these. */
 export async function listRevisions(
   admin: AdminContext,
   id: string,
@@ -69,7 +67,7 @@ function lineOf({ revision, source, data, changed }: Row, before: Row | null): R
 }
 
 /** The keys of two definitions that are not the same, in the order of the later one. */
-function changedKeys(before: AgentData | Protocol, after: AgentData | Protocol): string[] {
+function changedKeys(before: object, after: object): string[] {
   const [old, now] = [before as Readonly<Record<string, unknown>>, after as Readonly<Record<string, unknown>>]
   const keys = new Set([...Object.keys(now), ...Object.keys(old)])
   return [...keys].filter((key) => JSON.stringify(old[key]) !== JSON.stringify(now[key]))

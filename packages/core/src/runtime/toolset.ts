@@ -17,7 +17,11 @@ import { approved, type ApprovalOptions } from '../tool/kinds/approval.ts'
 import { artifactTools } from '../tool/kinds/artifact.ts'
 import { demandTools } from '../tool/kinds/demands.ts'
 import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
+import { type FindBase, knowledgeTools } from '../tool/kinds/knowledge.ts'
+import type { SearchKnowledge } from '../tool/kinds/knowledge-search.ts'
+import { type MemoryAccess, memoryTools } from '../tool/kinds/memory.ts'
 import { functionTools } from '../tool/kinds/function.ts'
+import { planTools } from '../tool/kinds/plan.ts'
 import { createPostgresSource } from '../tool/kinds/postgres-source.ts'
 import { questionTools } from '../tool/kinds/question.ts'
 import { queryTools } from '../tool/kinds/query.ts'
@@ -38,12 +42,16 @@ export function toolSourcesOf(from: {
   /** Whether an agent of that id is stored, enabled or not. */
   readonly exists: (caller: Caller, id: string) => boolean
   readonly control: TaskControl
+  /** The knowledge base of that id, as the run of a caller keeps it. */
+  readonly base: FindBase
+  readonly search: SearchKnowledge
+  readonly memory: MemoryAccess
   /** What calls agents on other servers; null if nothing does. */
   readonly remotes: RemoteCaller | null
   readonly agents: readonly (Agent | object)[]
   readonly report: (error: unknown) => void
 }): ToolSource {
-  const { tools, sources, find, protocol, exists, control, remotes, agents, report } = from
+  const { tools, sources, find, protocol, exists, control, base, search, memory, remotes, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [
     // First, so that an own tool of the same name, which a check refuses, is never replaced by another agent's message.
@@ -62,6 +70,9 @@ export function toolSourcesOf(from: {
     toolModeTools,
     exitLoopTools,
     artifactTools,
+    knowledgeTools(base, search),
+    memoryTools(memory),
+    planTools,
   ]
   return allowed(approved(joined(own), approvals))
 }

@@ -19,7 +19,7 @@ import { openOf, shownResult } from './interruptions.ts'
 import { conversationRow, jobRow, reached } from './reach.ts'
 import type { Scope } from './scope.ts'
 import { runLine, runStatus, taskOf } from './jobs.ts'
-import type { ReadBound } from '../store/row-page.ts'
+import type { ReadBound } from '../identity/row-page.ts'
 import type { ConversationRow, JobRow } from '../store/store.ts'
 import type { StoredResult } from '../task/tracker.ts'
 import { traceIdOf } from '../identity/trace.ts'
@@ -128,6 +128,7 @@ export async function getRun(scope: Scope, id: string): Promise<RunState> {
     endedAt: isoOrNull(job.endedAt),
     result,
     toolRounds: tree.toolRounds,
+    plan: tree.root.plan,
     tree: tree.root,
   }
 }

@@ -4,7 +4,8 @@ import type { CheckContext } from '../agent/check/check.ts'
 import { maySendOf } from '../agent/bearers.ts'
 import { type Agent, withWrapped } from '../agent/define-agent.ts'
 import type { AdminContext } from '../agent/admin/admin.ts'
-import type { AgentRecords } from '../agent/records.ts'
+import type { CodeDefinitions } from '../agent/admin/save.ts'
+import { type AgentRecords, baseOfRowId } from '../agent/records.ts'
 import { Registry } from '../agent/registry.ts'
 import { ceilingsOf } from '../budget/ceilings.ts'
 import type { WarmDocuments } from '../conversation/warm-documents.ts'
@@ -34,7 +35,9 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
+import { ModelCallError } from '../model/model.ts'
 import { TimeLimit } from '../model/time-limit.ts'
+import { embeddingsOf } from './embeddings.ts'
 import { modelDirectory } from './models.ts'
 import { createPreparing, type Preparing } from './databases.ts'
 import { type DefinitionParts, definitionsOf } from './definitions.ts'
@@ -42,6 +45,12 @@ import { domainsOf } from './domains.ts'
 import { remotesOf } from './remotes.ts'
 import { type RuntimeOptions, refuseUnknown } from './options.ts'
 import { telemetryOf } from './telemetry.ts'
+import type { DocumentReader } from '../knowledge/document.ts'
+import type { Ingests } from '../ingest/ingests.ts'
+import { ingestingOf } from './ingesting.ts'
+import { lookUp } from '../memory/look-up.ts'
+import { baseIn } from '../tool/kinds/knowledge-elsewhere.ts'
+import { type SearchKnowledge, searchOf } from '../tool/kinds/knowledge-search.ts'
 import { collectTools, sourcesOf } from './toolset.ts'
 
 /** The connected parts. */
@@ -53,11 +62,17 @@ export interface Parts extends CommandContext {
   readonly sources: ReadonlyMap<string, QuerySource>
   readonly agents: readonly (Agent | object)[]
   readonly tools: ReadonlyMap<string, FunctionTool>
-  readonly protocols: readonly object[]
+  /** The definitions of the code, as written. */
+  readonly code: CodeDefinitions
   /** What this principal works with as the administrator of a database. */
   adminOf(database: DatabaseId, principal: Principal): AdminContext
   /** Set from the opening of the store to its close. */
   readonly listening: { current: Listening | null }
+  readonly readers: DocumentReader
+  /** Takes documents into knowledge bases. */
+  readonly ingests: Ingests
+  /** Searches knowledge bases. */
+  readonly search: SearchKnowledge
   /** What the engine looks up in a registry: that of the runtime, or one with drafts in it. */
   readonly definitions: (registry: Registry) => DefinitionParts
   readonly expiry: Expiry
@@ -66,7 +81,7 @@ export interface Parts extends CommandContext {
   readonly documents: WarmDocuments
   /** The search for parked jobs that nothing would wake. */
   readonly stranded: StrandedLook
-  /** Loads databases, with the agents and protocols of the code in them. */
+  /** Loads databases, with the definitions of the code in them. */
   readonly preparing: Preparing
   /** Null if no traces are exported. */
   readonly telemetry: Telemetry | null
@@ -81,7 +96,7 @@ export interface Parts extends CommandContext {
 export function wire(given: RuntimeOptions, change: (env: Environment) => Environment = (env) => env): Parts {
   refuseUnknown(given)
   const options = { ...given, agents: withWrapped(given.agents ?? []) }
-  const { agents, protocols = [], clock = systemClock, ids = randomIds() } = options
+  const { agents, protocols = [], knowledge = [], clock = systemClock, ids = randomIds() } = options
   const { store = memoryStore({ now: clock.now }), report = printError } = options
   const hub = new LiveHub()
   const registry = new Registry(store)
@@ -94,7 +109,11 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const domains = domainsOf(options.domains)
   const maySend = maySendOf(options.federation?.bearerEnv, agents)
   const remotes = remotesOf(options, { store, domains, clock, maySend, newId: () => ids.call(), report })
-  const definitions = definitionsOf({ tools, sources, control, remotes, agents, report })
+  const functions = new Map(knowledge.flatMap((one) => ('search' in one ? [[one.base.id, one] as const] : [])))
+  const embeddings = embeddingsOf(options, { clock, report, rateLimitOf: models.rateLimitOf })
+  const search = searchOf({ records: () => store.knowledge, embed: embeddings.query, sources, functions })
+  const memory = { blocks: store, now: (database: string) => store.now(database) }
+  const definitions = definitionsOf({ tools, sources, control, search, memory, remotes, agents, report })
   const env: Environment = change({
     hasCapacity: () => worker.capacity.remaining() > 0,
     launch: (jobs, log) => {
@@ -109,6 +128,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     content: contentLoader(store),
     ...contentAccess(store),
     ...definitions(registry),
+    remember: (caller, query) => lookUp(store, caller, query),
     abandon: (of) => remotes?.abandon(of),
     storeNow: (database) => store.now(database),
     expireAt: (database, at) => expiry.at(database, at),
@@ -138,15 +158,19 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const expiry = createExpiry({ clock, now: (database) => store.now(database), report: env.report }, expired)
   const stranded = lookForStranded(store)
   const sweepStore = sweeper({ store, warm, hub, stranded })
-  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains })
-  const preparing = createPreparing({ agents, protocols, registry, adminOf, report: env.report })
-  const code = { agents, tools, protocols, adminOf, preparing }
-  const rest = { definitions, domains, expiry, listening, documents, stranded, telemetry, metrics }
-  return { ...commands, worker, registry, hub, check, sources, ...code, ...rest }
+  const ingesting = ingestingOf(options, { env, store, registry, embed: embeddings.texts })
+  const { ingests } = ingesting
+  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains, ingests, report })
+  const code = { agents, protocols, knowledge: knowledge.map(baseIn) }
+  const preparing = createPreparing({ code, registry, adminOf, report: env.report })
+  const own = { agents, tools, code, adminOf, preparing }
+  const rest = { definitions, expiry, listening, documents, stranded, telemetry, metrics }
+  return { ...commands, worker, registry, hub, check, sources, search, domains, ...ingesting, ...own, ...rest }
 }
 
 function printError(error: unknown): void {
-  console.error(error)
+  // What a model's server did is no fault of ours: a stack would say nothing.
+  console.error(error instanceof ModelCallError ? error.message : error)
 }
 
 /** What a check reads besides agents. */
@@ -161,17 +185,25 @@ function checkContext(
     hasPrice: (name) => models.find(name)?.price !== undefined,
     modelNames: models.names,
     protocols: new Map(),
+    bases: new Map(),
   }
 }
 
 /** The admins of all databases: what they work with, and what they ask of the store. */
 function adminsOf(
   store: Store,
-  { domains, ...common }: Pick<AdminContext, 'registry' | 'check' | 'modelKind'> & Pick<Parts, 'domains'>,
+  {
+    domains,
+    ingests,
+    report,
+    ...common
+  }: Pick<AdminContext, 'registry' | 'check' | 'modelKind'> &
+    Pick<Parts, 'domains' | 'ingests'> &
+    Pick<Environment, 'report'>,
 ): Parts['adminOf'] {
   const one = { limit: 1, after: null, agent: null, createdBy: null }
   const kept: Pick<AdminContext, 'records' | 'takesPart' | 'keyWithAddress'> = {
-    records: tellingRecords(store),
+    records: tellingRecords(store, { registry: common.registry, ingests, report }),
     takesPart: async (database, participant) =>
       (await store.listConversations(database, { ...one, participant })).length > 0,
     keyWithAddress: (database, address) => keyWithAddress(store, database, address),
@@ -183,8 +215,11 @@ function adminsOf(
   })
 }
 
-/** The store as the registry writes it: notifies other processes that agents or protocols have changed. */
-function tellingRecords(store: Store): AgentRecords {
+/** The store as the registry writes it: notifies other processes that definitions have changed, and lets documents be read again. */
+function tellingRecords(
+  store: Store,
+  { registry, ingests, report }: Pick<Parts, 'registry' | 'ingests'> & Pick<Environment, 'report'>,
+): AgentRecords {
   return {
     listAgents: (database) => store.listAgents(database),
     listAgentIds: (database) => store.listAgentIds(database),
@@ -194,6 +229,10 @@ function tellingRecords(store: Store): AgentRecords {
     async changeAgents(database, changes, changed) {
       const isDone = await store.changeAgents(database, changes, auditOfDefinitions(changed, changes))
       if (isDone) store.notify(database, '', 'agents')
+      const bases = isDone ? changes.filter(({ id }) => baseOfRowId(id) !== null) : []
+      for (const { id, row } of bases) registry.put(database, id, row) // documents are read as it says
+      // The definitions are stored: what fails here is done by the next look.
+      if (bases.length > 0) await ingests.changed(database).catch(report)
       return isDone
     },
   }

@@ -14,6 +14,8 @@ import { getDocument } from './documents.ts'
 import { forkConversation } from './fork.ts'
 import { answer, listInterruptions } from './interruptions.ts'
 import { keyAdmin } from './keys.ts'
+import { knowledgeAdmin } from './knowledge.ts'
+import { memoryAdmin } from './memory.ts'
 import { addParticipant, listParticipants, removeParticipant } from './participants.ts'
 import { followRun, liveRun, run } from './runs.ts'
 import { protocolAdmin } from './protocols.ts'
@@ -45,6 +47,8 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     principal,
     agents: agentAdmin(scope, (id, request) => run(scope, id, { body: request })),
     protocols: protocolAdmin(scope),
+    knowledge: knowledgeAdmin(scope),
+    memory: memoryAdmin(scope),
     keys: keyAdmin(scope),
     models: readsAll(principal) ? parts.check.modelNames : [],
     conversation: (agent, options = {}) => createChat(witan, agent, options),

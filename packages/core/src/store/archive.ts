@@ -10,7 +10,7 @@ export interface ConversationPlace {
   readonly id: string
 }
 
-/** A conversation that ended: its export, as a file of its own, and what it was when it was read. */
+/** A conversation that ended: its export with its blocks of memory, as a file of its own, and what it was when it was read. */
 export interface EndedConversation {
   readonly as: ConversationState
   readonly lines: AsyncIterable<MovingLine>
@@ -42,7 +42,7 @@ export async function readEnded(
   const { createdAt, lastSeq, lastMessageAt } = snapshot.row
   const [last] = await store.readEntries(database, id, { after: lastSeq - 1, limit: 1 })
   if (Math.max(lastMessageAt, last?.at ?? 0) >= before || !(await hasEnded(snapshot, before))) return null
-  return { as: { createdAt, lastSeq }, lines: exportedAlone(database, snapshot) }
+  return { as: { createdAt, lastSeq }, lines: exportedAlone(store, database, snapshot) }
 }
 
 async function hasEnded({ jobs, interruptions }: OpenSnapshot, before: number): Promise<boolean> {

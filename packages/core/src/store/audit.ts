@@ -1,6 +1,6 @@
-/** The audit: one record for each change of an agent, a protocol or a key, stored in the transaction of the change. */
+/** The audit: one record for each change of an agent, a protocol, a knowledge base or a key, stored in the transaction of the change. */
 import type { AuditAction, AuditKind } from '@witan/protocol/keys'
-import { type AgentChange, nameOfProtocol } from '../agent/records.ts'
+import { type AgentChange, baseOfRowId, nameOfProtocol } from '../agent/records.ts'
 import type { Changed } from '../identity/changed.ts'
 import { randomId } from '../identity/ids.ts'
 import { type Addition, addition, defineRecord } from './record.ts'
@@ -39,12 +39,18 @@ export function auditOf({ at, by, via }: Changed, { before = null, after = null,
 /** The records of changes of definitions. */
 export function auditOfDefinitions(changed: Changed, changes: readonly AgentChange[]): Addition[] {
   return changes.map(({ id, ifRevision, row }) => {
-    const protocol = nameOfProtocol(id)
     return auditOf(changed, {
-      ...(protocol === null ? { kind: 'agent', name: id } : { kind: 'protocol', name: protocol }),
+      ...namedIn(id),
       action: row === null ? 'delete' : ifRevision === 0 ? 'create' : 'change',
       before: ifRevision === 0 ? null : ifRevision,
       after: row?.revision ?? null,
     })
   })
+}
+
+function namedIn(id: string): Pick<Deed, 'kind' | 'name'> {
+  const protocol = nameOfProtocol(id)
+  if (protocol !== null) return { kind: 'protocol', name: protocol }
+  const base = baseOfRowId(id)
+  return base === null ? { kind: 'agent', name: id } : { kind: 'knowledge', name: base }
 }

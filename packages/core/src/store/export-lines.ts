@@ -4,6 +4,8 @@ import { parseExact } from '@witan/protocol/digits'
 import { type Entry, entryProblem } from '@witan/protocol/entries'
 import { digestPattern, mediaTypePattern } from '@witan/protocol/files'
 import { databaseNamePattern } from '@witan/protocol/keys'
+import { longestMemory, memoryKeyPattern, memoryKinds, memoryScopes, memoryWriterSchema } from '@witan/protocol/memory'
+import { documentKeySchema, knowledgeBaseSchema, knowledgeIdPattern } from '@witan/protocol/knowledge'
 import {
   agentSchema,
   findingSchema,
@@ -13,6 +15,7 @@ import {
 } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { decodeBase64, encodeBase64 } from '../identity/base64.ts'
+import type { BlockRevision, BlockRow } from '../memory/records.ts'
 import type { KeyRow } from './keys.ts'
 import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow } from './store.ts'
 import type { StoredContent } from './stored-content.ts'
@@ -32,8 +35,8 @@ const revisionSchema = z.strictObject({
   revision: z.number().int().min(1),
   source: z.enum(['code', 'data']),
   data: names.refine(
-    (data) => agentSchema.safeParse(data).success || protocolSchema.safeParse(data).success,
-    'is no agent or protocol that this version can read',
+    (data) => [agentSchema, protocolSchema, knowledgeBaseSchema].some((schema) => schema.safeParse(data).success),
+    'is no agent, protocol or knowledge base that this version can read',
   ),
   warnings: z.array(findingSchema),
 })
@@ -152,6 +155,24 @@ const keySchema = z.strictObject({
   lastUsedAt: maybe,
 })
 
+const blockSchema = z.strictObject({
+  id: text.min(1).max(300),
+  agent: text,
+  scope: z.enum(memoryScopes),
+  subject: text.min(1).nullable(),
+  conversation: text.min(1).nullable(),
+  kind: z.enum(memoryKinds),
+  key: text.regex(memoryKeyPattern),
+  revision: natural.min(1),
+  createdAt: number,
+})
+const blockRevisionSchema = z.strictObject({
+  revision: natural.min(1),
+  text: text.min(1).max(longestMemory),
+  at: number,
+  writtenBy: memoryWriterSchema.strict(),
+})
+
 const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('witan-store'), version: z.literal(movingVersion), databases: z.array(database) }),
   z.strictObject({
@@ -175,6 +196,31 @@ const lineSchema = z.discriminatedUnion('kind', [
     ),
   }),
   z.strictObject({ kind: z.literal('key'), database, key: keySchema }),
+  /** A document of a knowledge base, as it was read. */
+  z.strictObject({
+    kind: z.literal('document'),
+    database,
+    base: text.regex(knowledgeIdPattern),
+    key: documentKeySchema,
+    title: text.max(300),
+    uri: text.max(2000).nullable(),
+    mediaType: text.max(200),
+    attributes: names,
+    digest: text.regex(digestPattern),
+    blocks: z.array(json),
+  }),
+  /** A block of memory, which so many revisions follow. The last of them is what it is now. */
+  z.strictObject({
+    kind: z.literal('memory'),
+    database,
+    block: blockSchema.refine(
+      ({ scope, subject, conversation }) =>
+        (scope === 'agent') === (subject === null) && (scope === 'conversation') === (conversation !== null),
+      'is of nobody',
+    ),
+    revisions: natural.min(1),
+  }),
+  z.strictObject({ kind: z.literal('revision'), revision: blockRevisionSchema }),
   z.strictObject({
     kind: z.literal('conversation'),
     database,
@@ -190,7 +236,14 @@ const lineSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('interruption'), interruption: openSchema }),
   z.strictObject({ kind: z.literal('content'), content: contentSchema }),
   z.strictObject({ kind: z.literal('participant'), participant: participantSchema }),
-  z.strictObject({ kind: z.literal('end'), agents: natural, conversations: natural, keys: natural.min(1).optional() }),
+  z.strictObject({
+    kind: z.literal('end'),
+    agents: natural,
+    conversations: natural,
+    keys: natural.min(1).optional(),
+    documents: natural.min(1).optional(),
+    blocks: natural.min(1).optional(),
+  }),
 ])
 
 /** One line. A conversation's line is followed by its entries, jobs, interruptions, content and people, in the numbers that it states. */
@@ -218,6 +271,9 @@ export const movingRows = {
     ordered(participantSchema, { ...row, roles: [...row.roles] }),
   key: ({ database: _, ...row }: KeyRow): MovingOf<'key'>['key'] =>
     ordered(keySchema, { ...row, roles: [...row.roles] }),
+  block: (row: BlockRow): MovingOf<'memory'>['block'] => ordered(blockSchema, row),
+  blockRevision: (row: BlockRevision): MovingOf<'revision'>['revision'] =>
+    ordered(blockRevisionSchema, { ...row, writtenBy: ordered(memoryWriterSchema, row.writtenBy) }),
   revision: (row: z.infer<typeof revisionSchema>): z.infer<typeof revisionSchema> => ordered(revisionSchema, row),
 } as const
 

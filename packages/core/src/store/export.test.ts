@@ -8,6 +8,7 @@ import { WitanError } from '@witan/protocol'
 import { openStore } from '../../../../test/postgres/support/stores.ts'
 import { createRuntime } from '../runtime.ts'
 import { defineAgent } from '../agent/define-agent.ts'
+import { anna, everybody, modelIn, within, writing, written } from '../testing/conformance/store-block-fixtures.ts'
 import { start } from '../testing/conformance/store-fixtures.ts'
 import { digestOf } from './contents.ts'
 import { call, scriptedModel, toolResults } from '../testing/scripted-model.ts'
@@ -105,7 +106,21 @@ async function fill(store: Store): Promise<void> {
       assert.equal((await (await witan.run(id, { actionResponses })).result).status, 'completed')
     }
   }
+  for (const database of ['default', 'b', 'a-1']) await remember(store, database)
   await runtime.close()
+}
+
+/** What is remembered of somebody, for everybody, and in a conversation: with revisions, and one that was deleted. */
+async function remember(store: Store, database: string): Promise<void> {
+  const clerk = { ...anna, agent: 'porter', subject: nasty }
+  const mine = (key: string, over = {}) =>
+    written(store, writing(key, { owner: clerk, text: nasty, ...over }), database)
+  await mine('city', { kind: 'archival', id: `mem_${database}` })
+  const { id } = await mine('gone', { call: 'c1' })
+  await mine('city', { expected: 1, kind: 'core', by: { ...modelIn('x'), conversationId: null } })
+  await store.deleteBlock(database, id)
+  await mine('all', { owner: { ...everybody, agent: 'porter' } })
+  await mine('here', { owner: within('chats/2'), by: modelIn('chats/2') })
 }
 
 async function textOf(store: Store): Promise<string> {
@@ -174,7 +189,7 @@ for (const from of Object.keys(kinds)) {
       assert.ok(text.includes(word))
     for (const to of [...Object.keys(kinds), from]) {
       const store = (await kinds[to]?.(context)) ?? assert.fail()
-      assert.equal(await put(store, text), 37)
+      assert.equal(await put(store, text), 46)
       assert.equal(await textOf(store), text, `${from} to ${to}`)
       assert.equal(await put(store, text), 0, 'a second import changes nothing')
       const lists = async (of: Store) =>
@@ -217,7 +232,7 @@ test('an import that was broken off is made whole by the same import again', asy
     },
   }
   await assert.rejects(put(weak, text), /disk is full/)
-  assert.equal(await put(second, text), 37, 'the agent that was begun is finished')
+  assert.equal(await put(second, text), 46, 'the agent that was begun is finished')
   assert.equal(await textOf(second), text)
 })
 
@@ -228,7 +243,7 @@ test('an import stands in the audit with the first item that is new, and not wit
   const items: ExportItem[] = []
   for await (const item of readExport(ReadableStream.from(lines))) items.push(item)
   const kindsIn = new Set(items.map(({ kind }) => kind))
-  assert.deepEqual([...kindsIn].sort(), ['agent', 'conversation', 'key'])
+  assert.deepEqual([...kindsIn].sort(), ['agent', 'conversation', 'key', 'memory'])
   for (const kind of kindsIn) {
     const [one] = items.filter((item) => item.kind === kind)
     assert.ok(one)
@@ -239,7 +254,7 @@ test('an import stands in the audit with the first item that is new, and not wit
     }
     const addRecord: Store['addRecord'] = (database, one, beside) =>
       one.table === auditTable ? to.addRecord(database, one, beside) : full()
-    const take = importInto({ ...to, addRecord, changeAgents: full, putSnapshot: full })
+    const take = importInto({ ...to, addRecord, changeAgents: full, putSnapshot: full, putBlock: full })
     await assert.rejects(take(one), /disk is full/)
     assert.equal(await audited(), 0, kind)
     const takeAll = importInto(to)

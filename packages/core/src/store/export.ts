@@ -1,25 +1,29 @@
 /** Exports a store to lines, and stores what was read from lines. This process runs no jobs meanwhile; other processes may. */
 import { isDeepStrictEqual } from 'node:util'
 import { isWitanError, WitanError } from '@witan/protocol'
-import type { AgentRow } from '../agent/records.ts'
+import { type AgentRow, documentsOf, isBaseRow } from '../agent/records.ts'
 import { type Changed, changedBy } from '../identity/changed.ts'
 import { localPrincipal, type Principal } from '../identity/principal.ts'
 import { auditOf } from './audit.ts'
+import { blockLines, blocksOf, type MovingBlock, standingOfBlock } from './export-blocks.ts'
 import { arrivedJob, isLive } from './job-change.ts'
 import { type MovingLine, type MovingOf, movingRows, movingVersion } from './export-lines.ts'
 import { findKeys, type KeyRow, listKeys, putKey } from './keys.ts'
+import { documentLines, importDocument, standingOfDocument } from './export-documents.ts'
 import { opened } from './open-snapshot.ts'
 import type { Addition } from './record.ts'
 import type { ConversationSnapshot, JobRow, ListedConversation, OpenSnapshot, Store } from './store.ts'
 
 /**
- * One agent with all its revisions, one API key without the key itself, or one complete conversation. The export of one conversation
- * also says what a replay must know of the runtime.
+ * One agent with all its revisions, one API key without the key itself, one document of a knowledge base, one
+ * block of memory with its revisions, or one complete conversation. The export of one conversation also says what a replay must know of the runtime.
  */
 export type ExportItem =
   | MovingOf<'agent'>
   | MovingOf<'key'>
+  | MovingOf<'document'>
   | MovingOf<'runtime'>
+  | MovingBlock
   | { readonly kind: 'conversation'; readonly database: string; readonly snapshot: ConversationSnapshot }
 
 const pageSize = 200
@@ -30,7 +34,7 @@ const pageSize = 200
  */
 export async function* exportStore(store: Store, databases: readonly string[]): AsyncGenerator<MovingLine> {
   yield { kind: 'witan-store', version: movingVersion, databases: [...databases] }
-  const counts = { agents: 0, conversations: 0, keys: 0 }
+  const counts = { agents: 0, conversations: 0, keys: 0, documents: 0, blocks: 0 }
   const seen = new Map<string, string>()
   for (const database of databases) {
     seen.set(database, await agentsMark(store, database))
@@ -42,6 +46,10 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
       yield { kind: 'key', database, key: movingRows.key(key) }
       counts.keys += 1
     }
+    for await (const line of documentLines(store, database)) {
+      yield line
+      counts.documents += 1
+    }
   }
   for (const database of databases) {
     for (const id of await conversationIds(store, database)) {
@@ -50,10 +58,15 @@ export async function* exportStore(store: Store, databases: readonly string[]): 
       yield* snapshotLines(database, snapshot)
       counts.conversations += 1
     }
+    for await (const block of blocksOf(store, database)) {
+      yield* blockLines(block)
+      counts.blocks += 1
+    }
   }
   for (const [database, mark] of seen) if (mark !== (await agentsMark(store, database))) throw changedError(database)
-  const { keys, ...others } = counts
-  yield { kind: 'end', ...others, ...(keys === 0 ? {} : { keys }) }
+  const { agents, conversations, ...others } = counts
+  const some = Object.fromEntries(Object.entries(others).filter(([, count]) => count > 0))
+  yield { kind: 'end', agents, conversations, ...some }
 }
 
 async function* agentLines(store: Store, database: string): AsyncGenerator<MovingOf<'agent'>> {
@@ -72,11 +85,20 @@ export async function* exportAgents(store: Store, database: string): AsyncGenera
   yield { kind: 'end', agents, conversations: 0 }
 }
 
-/** A complete file with one conversation, which an import takes. Its rows are read as the lines are taken. */
-export async function* exportedAlone(database: string, snapshot: OpenSnapshot): AsyncGenerator<MovingLine> {
+/** A complete file with one conversation and its blocks of memory, which an import takes. Its rows are read as the lines are taken. */
+export async function* exportedAlone(
+  store: Store,
+  database: string,
+  snapshot: OpenSnapshot,
+): AsyncGenerator<MovingLine> {
   yield { kind: 'witan-store', version: movingVersion, databases: [database] }
   yield* snapshotLines(database, snapshot)
-  yield { kind: 'end', agents: 0, conversations: 1 }
+  let blocks = 0
+  for await (const block of blocksOf(store, database, snapshot.row.id)) {
+    yield* blockLines(block)
+    blocks += 1
+  }
+  yield { kind: 'end', agents: 0, conversations: 1, ...(blocks === 0 ? {} : { blocks }) }
 }
 
 function changedError(database: string): WitanError {
@@ -180,16 +202,26 @@ export type Standing = 'new' | 'part' | 'same' | 'other'
 export interface Known {
   agents(database: string): Promise<Map<string, number>>
   keys(database: string): Promise<Map<string, KeyRow>>
+  /** The name under which the documents of a base are kept. */
+  documents(at: { readonly database: string; readonly base: string }): Promise<string>
 }
 
 /** Begins to look at a store with many items. What an import adds is noted; what others change meanwhile is refused by the store. */
 export function knownOf(store: Store): Known {
   const agents = new Map<string, Promise<Map<string, number>>>()
   const keys = new Map<string, Promise<Map<string, KeyRow>>>()
+  const documents = new Map<string, Promise<Map<string, string>>>()
+  const namesById = async (database: string) => {
+    const bases = (await store.listAgents(database)).filter(isBaseRow)
+    return new Map(bases.map((row) => [row.data.id, documentsOf(row)]))
+  }
   const keysById = async (database: string) => new Map((await keysOf(store, database)).map((key) => [key.id, key]))
   return {
     agents: (database) => readOnce(agents, database, () => currentRevisions(store, database)),
     keys: (database) => readOnce(keys, database, () => keysById(database)),
+    // A file has the bases of a database before their documents.
+    documents: async ({ database, base }) =>
+      (await readOnce(documents, database, () => namesById(database))).get(base) ?? base,
   }
 }
 
@@ -203,6 +235,8 @@ function readOnce<Value>(read: Map<string, Promise<Value>>, key: string, make: (
 export async function standingOf(store: Store, item: ExportItem, known: Known = knownOf(store)): Promise<Standing> {
   const { database } = item
   if (item.kind === 'runtime') throw forReplayError()
+  if (item.kind === 'document') return standingOfDocument(store, item, await known.documents(item))
+  if (item.kind === 'memory') return standingOfBlock(store, item)
   if (item.kind === 'conversation') {
     const there = await store.openSnapshot(database, item.snapshot.row.id)
     if (there === null) return 'new'
@@ -279,11 +313,20 @@ interface Import {
 async function importItem(store: Store, item: ExportItem, of: Import): Promise<void> {
   if (item.kind === 'agent') await importAgent(store, item, of)
   else if (item.kind === 'runtime') throw forReplayError()
+  else if (item.kind === 'document')
+    await importDocument(store, item, { name: await of.known.documents(item), at: of.changed.at })
+  else if (item.kind === 'memory') await importBlock(store, item, of)
   else if (item.kind === 'key') {
     const key = { ...item.key, database: item.database }
     if (!(await putKey(store, key, of.beside))) throw takenError(item)
     ;(await of.known.keys(item.database)).set(key.id, key)
   } else if (!(await store.putSnapshot(item.database, item.snapshot, of.beside))) throw takenError(item)
+}
+
+async function importBlock(store: Store, item: MovingBlock, { beside }: Import): Promise<void> {
+  const { database, block, revisions } = item
+  if (!(await store.putBlock(database, block, revisions))) throw takenError(item)
+  for (const one of beside) await store.addRecord(database, one)
 }
 
 async function importAgent(
@@ -313,6 +356,8 @@ async function importAgent(
 function whatIs(item: ExportItem): string {
   if (item.kind === 'runtime') return 'What is known of a runtime'
   if (item.kind === 'agent') return `Agent \`${item.id}\``
+  if (item.kind === 'document') return `Document \`${item.key}\` of knowledge base \`${item.base}\``
+  if (item.kind === 'memory') return `Block \`${item.block.key}\` of the memory of agent \`${item.block.agent}\``
   return item.kind === 'key' ? `Key \`${item.key.id}\`` : `Conversation \`${item.snapshot.row.id}\``
 }
 

@@ -1,7 +1,7 @@
 /** API keys: a digest of each, never the key itself. */
 import { readAddress } from '@witan/protocol/names'
 import { type Addition, addition, defineRecord, json, type RecordRow, type Records, type RecordUse } from './record.ts'
-import type { RowPage } from './row-page.ts'
+import type { RowPage } from '../identity/row-page.ts'
 
 /**
  * The declaration. `holder` is the principal that a key speaks for, such as `user:anna`; null: the key is a principal of its own. Times are

@@ -2,7 +2,7 @@
  * Records: rows beside the log, each kind declared once. Every store driver implements the declaration itself, so a new kind needs no
  * code in a driver: it is one file like `store/audit.ts` and a row in `store/record-tables.ts`.
  */
-import type { RowPage } from './row-page.ts'
+import type { RowPage } from '../identity/row-page.ts'
 
 /** The most rows that `forgetRecords` deletes at once. */
 export const mostForgotten = 1_000

@@ -1,5 +1,5 @@
 /**
- * The stored text of a job's result. Most of a result stands in the row of its job already, or is the same in every run: such a one is
+ * The stored texts of a job's result and of what is told of it. Most of a result stands in the row of its job already, or is the same in every run: such a one is
  * stored without it. Any other value is stored as it is.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -30,6 +30,20 @@ const resultFields = [
 
 /** What a short text begins with, and JSON never. */
 const mark = '~'
+
+/** What is told of most jobs. */
+const usualAbout = '{"hidden":false,"originRunId":null}'
+
+/** The text of what is told of a job, on one line: a mark for what is told of most. */
+export function aboutText(about: unknown): string {
+  const text = JSON.stringify(about) ?? 'null'
+  return text === usualAbout ? mark : text
+}
+
+/** What a text was made from; null for null. */
+export function aboutOf(text: unknown): unknown {
+  return text === null ? null : JSON.parse(text === mark ? usualAbout : (text as string))
+}
 
 /** The text of a result, on one line. */
 export function resultText(result: unknown, of: ResultOf): string {

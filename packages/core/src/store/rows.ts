@@ -1,5 +1,7 @@
 /** Converts rows of SQL tables to rows of the contract, by their columns. Every driver uses the same column names. */
 import type { AgentRow } from '../agent/records.ts'
+import type { BlockRevision, BlockRow } from '../memory/records.ts'
+import type { WrittenBefore } from '../memory/write.ts'
 import { firstWordsOf } from './entry-text.ts'
 import { snakeCase } from './sql/records.ts'
 import { sumColumns, type UsageRow } from './usage-records.ts'
@@ -32,8 +34,16 @@ const agent: Columns = {
   plain: ['revision', 'source'],
 }
 const reply: Columns = { text: ['key', 'digest', 'body', 'note'], plain: ['status', 'at'] }
-const lastRun: Columns = { text: ['id'], json: ['about'], plain: ['status', 'createdAt', 'endedAt'] }
+const lastRun: Columns = { text: ['id'], plain: ['status', 'createdAt', 'endedAt'] }
 const usage: Columns = { text: ['key'], plain: ['day', ...sumColumns, 'priceDate'] }
+
+const block: Columns = {
+  text: ['agent', 'scope', 'subject', 'conversation', 'id', 'kind', 'key', 'text'],
+  json: ['writtenBy'],
+  plain: ['revision', 'createdAt', 'updatedAt'],
+}
+const blockRevision: Columns = { text: ['text'], json: ['writtenBy'], plain: ['revision', 'at'] }
+const written: Columns = { ...blockRevision, text: ['kind', 'text'] }
 
 const asIs = (value: unknown): unknown => value
 const parsed = (value: unknown): unknown => (value === null ? null : JSON.parse(value as string))
@@ -52,8 +62,8 @@ function readerOf<Of>({ text, json = [], plain }: Columns, decode: (value: unkno
   }
 }
 
-/** The readers of one driver, of every table but jobs. `text` decodes a stored text. */
-export function rowReaders(text: (value: unknown) => string) {
+/** The readers of one driver, of every table but jobs. `text` decodes a stored text, and `about` what is told of a run. */
+export function rowReaders(text: (value: unknown) => string, about: (value: unknown) => unknown = parsed) {
   const [ofConversation, ofInterruption] = [
     readerOf<ConversationRow>(conversation, text),
     readerOf<InterruptionRow>(interruption, text),
@@ -65,12 +75,15 @@ export function rowReaders(text: (value: unknown) => string) {
     maxModelIterationsPerCall: row.max_iterations as number | null,
   })
   return {
+    blockRow: readerOf<BlockRow>(block, text),
+    revisionRow: readerOf<BlockRevision>(blockRevision, text),
+    writtenRow: readerOf<WrittenBefore>(written, text),
     conversationRow,
     /** Needs the columns `beginning`, the first characters of its first entry, and `run_…` of its latest run. */
     listedConversation: (row: Row): ListedConversation => ({
       ...conversationRow(row),
       firstMessage: row.beginning === null ? null : firstWordsOf(row.beginning as string),
-      lastRun: row.run_id === null ? null : ofLastRun(row),
+      lastRun: row.run_id === null ? null : { ...ofLastRun(row), about: about(row.run_about) },
     }),
     /** The state is a column of its own, so that settling does not rewrite the view. */
     interruptionRow(row: Row): InterruptionRow {

@@ -1,6 +1,6 @@
 /** Lists of the runs that one principal began, by their last change. */
 import type { TaskStatus } from '@witan/protocol'
-import type { RowPage } from './row-page.ts'
+import type { RowPage } from '../identity/row-page.ts'
 
 /** Which runs of a principal a list wants: of some agents, of one conversation, live or not, in one status, changed since then; null for all. */
 export interface RunsOf {

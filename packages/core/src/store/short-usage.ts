@@ -1,4 +1,7 @@
-/** Counters of usage as lists, for texts that are stored: their names are the same in every run. */
+/**
+ * Counters of usage as lists, for texts that are stored: their names are the same in every run. What a list lacks at its end is as usual:
+ * nothing cached and no reasoning, the tokens of both kinds together, no known cost, nothing missing. Earlier versions stored all of it.
+ */
 
 /** An object of any fields. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -29,7 +32,7 @@ export function shortUsage(usage: unknown): readonly unknown[] | null {
 
 /** Empty for what has other fields. */
 function listOf(counters: unknown): readonly unknown[] {
-  return hasFields(counters, counterFields) ? Object.values(counters) : []
+  return hasFields(counters, counterFields) ? withoutUsual(Object.values(counters), usualCounters) : []
 }
 
 /** What was shortened, as it was; any other value as it is. */
@@ -41,15 +44,38 @@ export function longUsage(usage: unknown): unknown {
 }
 
 function countersOf(list: readonly unknown[]): Fields {
-  return Object.fromEntries(counterFields.map((name, index) => [name, list[index]]))
+  return named(counterFields, list, usualCounters)
 }
 
 /** The usage of one model call as a list; null for any other value. */
 export function shortCall(usage: unknown): readonly unknown[] | null {
-  return hasFields(usage, callFields) ? Object.values(usage) : null
+  return hasFields(usage, callFields) ? withoutUsual(Object.values(usage), usualCall) : null
 }
 
 /** What was shortened, as it was; any other value as it is. */
 export function longCall(usage: unknown): unknown {
-  return Array.isArray(usage) ? Object.fromEntries(callFields.map((name, index) => [name, usage[index]])) : usage
+  return Array.isArray(usage) ? named(callFields, usage, usualCall) : usage
+}
+
+/** The usual values at the end of a list, which may follow from those before. */
+type Usual = (list: readonly unknown[]) => readonly unknown[]
+
+const usualCounters: Usual = ([, , input, output]) => [0, 0, (input as number) + (output as number), null, true]
+const usualCall: Usual = () => [0, 0]
+
+/** At least one value stays. */
+function withoutUsual(list: readonly unknown[], usual: Usual): readonly unknown[] {
+  const last = usual(list)
+  const kept = list.length - last.length
+  let length = list.length
+  while (length > kept && list[length - 1] === last[length - 1 - kept]) length -= 1
+  return length === list.length ? list : list.slice(0, length)
+}
+
+function named(fields: readonly string[], list: readonly unknown[], usual: Usual): Fields {
+  const last = usual(list)
+  const kept = fields.length - last.length
+  const made: Record<string, unknown> = {}
+  for (let at = 0; at < fields.length; at += 1) made[fields[at] ?? ''] = at < list.length ? list[at] : last[at - kept]
+  return made
 }

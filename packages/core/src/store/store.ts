@@ -4,13 +4,15 @@ import type { Entry } from '@witan/protocol/entries'
 import type { AgentChange, AgentReading } from '../agent/records.ts'
 import type { Followed, Refusal, RunLimit } from './append-terms.ts'
 import type { ArtifactRecords } from './artifact-records.ts'
+import type { BlockRecords } from '../memory/records.ts'
 import type { ContentUse, StoredContent } from './stored-content.ts'
 import type { ReadLimit } from '../identity/rights.ts'
 import type { ConversationFilter, InterruptionReader } from './list-filters.ts'
+import type { KnowledgeRecords } from '../knowledge/records.ts'
 import type { StoreListener } from './listener.ts'
 import type { ConversationState } from './still.ts'
 import type { Addition, Records } from './record.ts'
-import type { ReadBound, RowPage } from './row-page.ts'
+import type { ReadBound, RowPage } from '../identity/row-page.ts'
 import type { RunPlace, RunsOf, RunsPage } from './runs-of.ts'
 import type { ReplyRecords, Reservation } from './reply-records.ts'
 import type { StrandedSearch } from './stranded.ts'
@@ -181,7 +183,14 @@ export interface OwnerRow extends Pick<ConversationRow, 'id' | 'agent' | 'create
  * (`STORE_UNAVAILABLE`). If an append throws, so does every later append of its conversation that was made before the rejection.
  * Whether an append that threw was stored is unknown; the caller must read the log again.
  */
-export interface Store extends AgentReading, ArtifactRecords, Records, ReplyRecords, StrandedSearch, UsageRecords {
+export interface Store
+  extends AgentReading,
+    ArtifactRecords,
+    BlockRecords,
+    Records,
+    ReplyRecords,
+    StrandedSearch,
+    UsageRecords {
   /** The time of the clock of a database in ms: an estimate of its server's clock on PostgreSQL, the injected one on memory and SQLite. */
   now(database: string): number
   /**
@@ -189,6 +198,8 @@ export interface Store extends AgentReading, ArtifactRecords, Records, ReplyReco
    * restored. It has grown before any caller gets a reply that shows the new history. What a caller knew before may be lost then.
    */
   readonly history: number
+  /** Documents of knowledge bases. */
+  readonly knowledge: KnowledgeRecords
   /** Opens files and connections, and migrates the schema. Throws `STORE_LOCKED`, `SCHEMA_TOO_NEW`, `STORE_UNREACHABLE`. */
   open(): Promise<void>
   close(): Promise<void>

@@ -63,3 +63,40 @@ for (const models of [1, 16, 17, 40, 300]) {
     assert.deepEqual(byUser(merged), byUser(countOf(all)))
   })
 }
+
+const used = [
+  { model: 'near', inputTokens: 7, costUsd: 0.5 },
+  { model: 'far', inputTokens: 2 },
+  { model: 'far', inputTokens: null },
+]
+const own = { at: dayMs, place: { author: 'agent-0' } }
+for (const [name, entry] of [
+  ['a search by itself', { type: 'retrieval', kind: null, body: { embedded: used } }],
+  ['a tool', { type: 'end', kind: 'tool', body: { embedded: used } }],
+  ['a tool that failed', { type: 'error', kind: 'tool', body: { embedded: used } }],
+] as const)
+  test(`what embedding models used for ${name} counts by their names, and as no call`, () => {
+    const rows = countOf([{ ...own, ...entry } as unknown as Entry]).rows(['model', 'agent', 'conversation'])
+    assert.deepEqual(
+      rows.map(({ by, key, modelCalls, toolCalls, inputTokens, costUsd, unpriced, incomplete }) => [
+        ...[by, key, modelCalls, toolCalls],
+        ...[inputTokens, costUsd, unpriced, incomplete],
+      ]),
+      [
+        ['agent', 'agent-0', 0, 0, 9, 0.5, 1, 1],
+        ['conversation', 'chats/1', 0, 0, 9, 0.5, 1, 1],
+        ['model', 'far', 0, 0, 2, 0, 1, 1],
+        ['model', 'near', 0, 0, 7, 0.5, 0, 0],
+      ],
+    )
+  })
+
+test('an entry that used no embedding model changes no sum', () => {
+  for (const body of [{}, { embedded: [] }])
+    for (const of of [
+      { type: 'retrieval', kind: null },
+      { type: 'end', kind: 'tool' },
+      { type: 'error', kind: 'agent' },
+    ])
+      assert.deepEqual(countOf([{ ...own, ...of, body } as unknown as Entry]).rows(), [])
+})

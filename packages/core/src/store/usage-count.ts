@@ -1,6 +1,7 @@
 /** Adds up the usage in entries, for all stores [T27]. */
 import type { UsageCounters } from '@witan/protocol'
-import type { CheckpointBody, Entry, Writable } from '@witan/protocol/entries'
+import type { CheckpointBody, EmbeddingUse, Entry, Writable } from '@witan/protocol/entries'
+import { embeddingsIn } from '@witan/protocol/entries'
 import { type UsageDimension, usageDimensions } from '@witan/protocol/schemas'
 import { localPrincipal } from '../identity/principal.ts'
 import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
@@ -29,12 +30,17 @@ export function dayOf(at: number): number {
   return Math.floor(at / dayMs)
 }
 
-/** Whether an entry changes a sum: a model's reply, what an agent elsewhere has cost, the start of a tool, a request that was lost. */
-export function countsAsUsage({ type, kind, body }: Entry): boolean {
-  if (type === 'end') return kind === 'model'
+/**
+ * Whether an entry changes a sum: a model's reply, what an agent elsewhere has cost, what embedding models used, the start of a tool, a request
+ * that was lost.
+ */
+export function countsAsUsage(entry: Entry): boolean {
+  const { type, kind, body } = entry
+  if (type === 'end' && kind === 'model') return true
   if (type === 'start') return kind === 'tool'
   if (type === 'checkpoint') return body.answered !== undefined || body.spent !== undefined
-  return type === 'notice' && body.code === 'USAGE_INCOMPLETE'
+  if (type === 'notice') return body.code === 'USAGE_INCOMPLETE'
+  return embeddingsIn(entry).length > 0
 }
 
 /** The usage in the entries that were added. Rows are made when they are read, since most entries change a sum that is there. */
@@ -49,11 +55,24 @@ export class UsageCount {
   }
 
   /** Adds what an entry used, if it used anything. */
-  add(entry: Entry, { conversation, user }: UsageOwner): void {
+  add(entry: Entry, owner: UsageOwner): void {
     if (!countsAsUsage(entry)) return
-    const day = dayOf(entry.at)
-    addEntry(sumsOf(this.#users, user, { agent: entry.place.author, model: modelOf(entry), day }), entry)
-    addEntry(sumsOf(this.#conversations, conversation, { agent: '', model: null, day }), entry)
+    const embedded = embeddingsIn(entry)
+    for (const one of embedded) for (const sums of this.#sumsOf(entry, owner, one.model)) addEmbedding(sums, one)
+    if (embedded.length === 0) for (const sums of this.#sumsOf(entry, owner, modelOf(entry))) addEntry(sums, entry)
+  }
+
+  /** The sums that an entry counts in: of its agent with the model, and of its conversation. */
+  #sumsOf(
+    { at, place }: Entry,
+    { conversation, user }: UsageOwner,
+    model: string | null | undefined,
+  ): readonly [DaySums, DaySums] {
+    const day = dayOf(at)
+    return [
+      sumsOf(this.#users, user, { agent: place.author, model, day }),
+      sumsOf(this.#conversations, conversation, { agent: '', model: null, day }),
+    ]
   }
 
   /** Takes over another count, to which nothing is added any more. */
@@ -188,7 +207,7 @@ function addSpent(sums: Writable<UsageSums>, used: UsageCounters | null): void {
   if (used === null) return
   sums.modelCalls += used.modelCalls
   sums.toolCalls += used.toolCalls
-  if (used.costUsd === null) sums.unpriced += used.modelCalls
+  if (used.costUsd === null) sums.unpriced += Math.max(used.modelCalls, Math.min(used.inputTokens, 1))
   else sums.costUsd += used.costUsd
   addTokens(sums, used)
 }
@@ -201,6 +220,16 @@ function addReply(sums: Writable<UsageSums>, used: ReplyUsage): void {
   else sums.costUsd += used.costUsd
   if (used === null || used.inputTokens === null || used.outputTokens === null) sums.incomplete += 1
   if (used !== null) addTokens(sums, used)
+}
+
+/** What an embedding model used is no call: its tokens and their cost count, and that they are unknown. */
+function addEmbedding(sums: Writable<UsageSums>, { inputTokens, costUsd, priceDate }: EmbeddingUse): void {
+  if (inputTokens === null) sums.incomplete += 1
+  if (inputTokens === null || inputTokens === 0) return
+  if (costUsd === undefined) sums.unpriced += 1
+  else sums.costUsd += costUsd
+  sums.inputTokens += inputTokens
+  sums.priceDate = older(sums.priceDate, priceDate ?? null)
 }
 
 function addTokens(sums: Writable<UsageSums>, used: UsageCounters | NonNullable<ReplyUsage>): void {

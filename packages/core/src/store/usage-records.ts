@@ -1,7 +1,7 @@
 /** Sums of usage beside the log: they follow the entries, in the same append [T27]. */
 import type { UsageDimension } from '@witan/protocol/schemas'
 
-/** What is added up, in the order of the columns. A cost is known, or its reply is `unpriced`; `incomplete` counts what makes the sums a lower bound. */
+/** What is added up, in the order of the columns. A cost is known, or its reply or embedding is `unpriced`; `incomplete` counts what makes the sums a lower bound. */
 export const sumColumns = [
   ...(['modelCalls', 'toolCalls', 'inputTokens', 'outputTokens', 'cachedInputTokens', 'reasoningTokens'] as const),
   ...(['cacheWriteTokens', 'costUsd', 'unpriced', 'incomplete'] as const),

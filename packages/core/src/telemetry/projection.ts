@@ -228,6 +228,7 @@ function happened(reading: Reading, entry: Entry): void {
   const { content } = reading
   if (isRequired(entry)) reading.asked.set(entry.body.id, entry.at)
   if (entry.type === 'message') addMessage(reading, entry)
+  if (entry.type === 'retrieval' || entry.type === 'memory') content?.addMessage(entry)
   const retry = retryOf(entry, content)
   if (retry !== null) {
     const retries = reading.retries.get(place.call) ?? []
@@ -243,8 +244,9 @@ function happened(reading: Reading, entry: Entry): void {
   if (event !== null) addEvent(span, event)
 }
 
-function addMessage(reading: Reading, { place, body }: Entry & { type: 'message' }): void {
-  reading.content?.addMessage(place, body)
+function addMessage(reading: Reading, entry: Entry & { type: 'message' }): void {
+  const { place, body } = entry
+  reading.content?.addMessage(entry)
   const from = body.traceparent === undefined ? null : readTraceparent(body.traceparent)
   if (from === null) return
   const link: SpanLink = { ...from, isRemote: true, attributes: ['witan.link', 'request'] }

@@ -1,16 +1,10 @@
 /** What was said, as attributes of spans. Only traces with full content have it. */
 import type { AgentData } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
-import type {
-  AgentEndBody,
-  AgentStartBody,
-  CallPlace,
-  Entry,
-  ErrorBody,
-  MessageBody,
-  ModelEndBody,
-} from '@witan/protocol/entries'
+import type { AgentEndBody, AgentStartBody, CallPlace, Entry, ErrorBody, ModelEndBody } from '@witan/protocol/entries'
 import { callersView, type Gathered, beginGathering, gatherFrom } from '../conversation/callers-view.ts'
+import { memoryLine } from '../conversation/remembered.ts'
+import { isToLookFor, knowledgeLine } from '../conversation/retrieval.ts'
 import { spanContent, spanField } from '../event/project.ts'
 import type { Bound } from '../parameter/parameter.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
@@ -38,6 +32,9 @@ import {
 
 /** The end or the error of a call. */
 type CallOver = Exclude<Entry & { readonly type: 'end' | 'error' }, { readonly kind: 'model' }>
+
+type RetrievalBody = (Entry & { readonly type: 'retrieval' })['body']
+type MemoryBody = (Entry & { readonly type: 'memory' })['body']
 
 /** How a call reads its document. */
 interface Reader extends DocumentReader {
@@ -122,8 +119,14 @@ export class SpanContent {
     return [...instructions(reader.system), 'gen_ai.input.messages', messages.list([words.own])]
   }
 
-  /** A message comes to a document. Those between peers stand in the starts and answers of calls already. */
-  addMessage(place: CallPlace, body: MessageBody): void {
+  /**
+   * A message comes to a document, or what an agent remembers, or what its bases have on one that waits. Messages between peers stand in the starts and
+   * answers of calls already.
+   */
+  addMessage({ type, place, body }: Entry & { readonly type: 'message' | 'memory' | 'retrieval' }): void {
+    const document = documentOf(this.#reading, place)
+    if (type === 'memory') return addRemembered(document, body, this.#messages)
+    if (type === 'retrieval') return addRetrieved(document, { agent: place.author, body }, this.#messages)
     if (body.exchange !== undefined) return
     const { author, text: plain, forModel: text = plain, artificialActions: actions = [] } = body
     const pieces = [this.#messages.piece('user', [textPart(text)])]
@@ -134,7 +137,7 @@ export class SpanContent {
     }
     const to = place.agentPath.split('/').at(-1) ?? ''
     const isAttributed = place.parentCall !== null || author === 'witan'
-    documentOf(this.#reading, place).waiting.push({ author, to, text, isAttributed, own: pieces.join(',') })
+    document.waiting.push({ author, to, text, isAttributed, own: pieces.join(',') })
   }
 
   /** A model replies: what it read, and what it said. */
@@ -193,6 +196,41 @@ export class SpanContent {
     const reply = { role: 'assistant', parts, finish_reason: finishReason } as const
     return ['gen_ai.output.messages', this.#messages.list([this.#messages.written(reply)])]
   }
+}
+
+/** The model of an agent reads what was found behind the message that it was looked up for; no other agent does. */
+function addRetrieved(
+  { waiting }: TraceDocument,
+  { agent: only, body: { passages } }: { readonly agent: string; readonly body: RetrievalBody },
+  messages: MessageWriter,
+): void {
+  const at = waiting.findIndex(isToLookFor)
+  const words = waiting[at]
+  if (words === undefined) return
+  words.looked = true
+  if (passages.length === 0) return
+  const { text } = knowledgeLine(only, passages)
+  const own = messages.piece('user', [textPart(text)])
+  let behind = at + 1
+  while (waiting[behind]?.only !== undefined) behind += 1
+  waiting.splice(behind, 0, { author: 'witan', to: only, text, isAttributed: true, own, only })
+}
+
+/** The model of an agent reads what it remembers behind the message that begins its work. */
+function addRemembered({ waiting }: TraceDocument, body: MemoryBody, messages: MessageWriter): void {
+  if (body.op !== 'read') return
+  const opening = waiting.findLastIndex(({ author, only }) => only === undefined && author !== 'witan')
+  const at = opening < 0 ? waiting.findLastIndex(({ only }) => only === undefined) : opening
+  const { only, text } = memoryLine(body)
+  const line = {
+    author: 'witan',
+    to: only,
+    text,
+    isAttributed: true,
+    own: messages.piece('user', [textPart(text)]),
+    only,
+  }
+  waiting.splice(at < 0 ? waiting.length : at + 1, 0, line)
 }
 
 function documentOf({ documents }: Reading, { document }: CallPlace): TraceDocument {

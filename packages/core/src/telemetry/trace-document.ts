@@ -1,6 +1,7 @@
 /** The messages of one document in a trace, as JSON. Each agent reads its own words as its own, and those of others with their speakers [C6]. */
 import type { LoggedToolCall } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
+import { ownTools } from '../agent/naming.ts'
 import { contentOf, goOnText, notedText } from '../conversation/said.ts'
 import { attributed } from '../model/attribution.ts'
 import type { MessagePart, MessageWriter } from './message-form.ts'
@@ -36,6 +37,10 @@ export interface TracedWords {
   readonly isAttributed: boolean
   /** As JSON: the words, and what came with them. */
   readonly own: string
+  /** The only agent that reads them. */
+  readonly only?: string
+  /** Whether the bases of the agent were searched with them. */
+  looked?: true
 }
 
 /** Words, or a reply with what its calls came to. */
@@ -138,9 +143,11 @@ export function readBy(
     if (opening === null || opening.words !== words || opening.shared === '') return
     read.splice(wordsFrom, 0, messages.piece('user', [textPart(opening.shared)]))
   }
+  const isMeant = ({ only }: TracedWords) => only === undefined || only === reader.agent
   for (const line of lines.slice(reader.from)) {
-    if (line.reply === undefined) hear(line)
-    else if (line.reply.agent === reader.agent) {
+    if (line.reply === undefined) {
+      if (isMeant(line)) hear(line)
+    } else if (line.reply.agent === reader.agent) {
       const { reply, own, responses } = line
       if (reply.calls.length === 0 && reply.text.trim() === '') continue
       if (last === 'reply') addWords(messages.piece('user', [textPart(goOnText(reader.agent))]))
@@ -152,7 +159,7 @@ export function readBy(
       if (said.length > 0) addWords(messages.piece('user', said.map(textPart)))
     }
   }
-  for (const words of waiting.slice(0, taken)) hear(words)
+  for (const words of waiting.slice(0, taken)) if (isMeant(words)) hear(words)
   return read
 }
 
@@ -160,6 +167,7 @@ export function readBy(
 export function sharedText(document: TraceDocument, from: number, others: ReadonlySet<string>): string {
   const lines = document.lines.slice(from)
   const blocks = lines.flatMap((line, index) => {
+    if (line.reply === undefined && line.only !== undefined) return []
     if (line.reply === undefined) return line.isAttributed ? line.text : attributed(line.author, line.to, line.text)
     const { reply } = line
     const isUnderWay = index === lines.length - 1
@@ -169,8 +177,9 @@ export function sharedText(document: TraceDocument, from: number, others: Readon
   return blocks.join('\n\n')
 }
 
-/** A reply and its results as somebody else reads them. */
-function blocksOf({ reply: { agent, to, text, calls }, responses }: ReplyLine): string[] {
+/** A reply and its results as somebody else reads them, without what is its agent's own. */
+function blocksOf({ reply: { agent, to, text, calls: all }, responses }: ReplyLine): string[] {
+  const calls = all.filter(({ name }) => !ownTools.has(name))
   const results = calls.flatMap(({ id, name }) => {
     const response = responses.get(id)
     return response === undefined ? [] : attributed(name, agent, contentOf(response.value))

@@ -1,6 +1,8 @@
 /** A job without a loop: its steps are called one by one, and what they record is read as short lines. */
 import type { AgentInput } from '@witan/protocol'
 import type { Entry, EntryContent } from '@witan/protocol/entries'
+import { knowledgeUses } from '@witan/protocol/knowledge'
+import { agentSchema } from '@witan/protocol/schemas'
 import { emptyState } from '../conversation/fold.ts'
 import { oneHistory } from '../conversation/known-history.ts'
 import { ConversationLog } from '../conversation/log.ts'
@@ -64,9 +66,10 @@ export async function bareJob(agents: readonly BareAgent[]): Promise<BareJob> {
     }),
   )
   await parts.store.open()
-  await createWitan(parts, localPrincipal, () => Promise.resolve()).agents.saveAll(
-    agents.map((one) => ({ model: 'play/model', instructions: `You are ${one.id}.`, ...one })),
-  )
+  const written = agents.map((one) => ({ model: 'play/model', instructions: `You are ${one.id}.`, ...one }))
+  const knowledge = [...new Set(agents.flatMap((one) => knowledgeUses(agentSchema.parse(one)).map(({ id }) => id)))]
+  const { agents: admin } = createWitan(parts, localPrincipal, () => Promise.resolve())
+  await admin.saveTogether({ agents: written, knowledge: knowledge.map((id) => ({ id })) })
   const database = 'default'
   const about = { database, id: 'chats/1', rootAgent: 'a', stored: storedOf({}), maxModelIterationsPerCall: null }
   const state = emptyState(about)

@@ -7,6 +7,7 @@ import { keyTable } from '../store/keys.ts'
 import { usedEvidenceTable } from '../store/used-evidence.ts'
 import { memoryStore } from '../store/drivers/memory.ts'
 import type { Store } from '../store/store.ts'
+import { allBlocks, anna, blockOf, writing } from './conformance/store-block-fixtures.ts'
 import { database, entry, idleListener, reply, start, textsOf, wholePage } from './conformance/store-fixtures.ts'
 import { type FaultyMethod, faultyStore } from './faulty-store.ts'
 
@@ -21,8 +22,33 @@ const ofNobody = {
 }
 const changed = { by: 'user:anna', via: 'key', at: 1 } as const
 
+const base = 'b'
+const ended = { kind: 'unchanged' } as const
+const ingest = { base, id: 'i', at: 1, prune: null, failed: [], pending: [] }
+const search = { database, scopes: [], limit: 1 }
+const knowledgeCalls: Record<Extract<FaultyMethod, `knowledge.${string}`>, (store: Store) => Promise<unknown>> = {
+  'knowledge.countKnowledge': ({ knowledge }) => knowledge.countKnowledge(database, base),
+  'knowledge.listBases': ({ knowledge }) => knowledge.listBases(database),
+  'knowledge.listDocuments': ({ knowledge }) => knowledge.listDocuments(database, base, { ...wholePage, prefix: '' }),
+  'knowledge.readDocument': ({ knowledge }) => knowledge.readDocument(database, base, 'a'),
+  'knowledge.deleteDocument': ({ knowledge }) => knowledge.deleteDocument(database, base, 'a'),
+  'knowledge.deleteKnowledge': ({ knowledge }) => knowledge.deleteKnowledge(database, base),
+  'knowledge.rankByWords': ({ knowledge }) => knowledge.rankByWords({ ...search, words: [] }),
+  'knowledge.rankByNearness': ({ knowledge }) => knowledge.rankByNearness({ ...search, vector: new Int8Array(1) }),
+  'knowledge.readPassages': ({ knowledge }) => knowledge.readPassages(database, [], []),
+  'knowledge.beginIngest': ({ knowledge }) => knowledge.beginIngest(database, ingest),
+  'knowledge.beginReread': ({ knowledge }) =>
+    knowledge.beginReread(database, { base, id: 'r', at: 1, reading: 'r', after: '', limit: 1 }),
+  'knowledge.readIngest': ({ knowledge }) => knowledge.readIngest(database, base, 'i'),
+  'knowledge.claimDocuments': ({ knowledge }) => knowledge.claimDocuments({ owner: 'w1', leaseMs: 1, limit: 1 }),
+  'knowledge.endDocument': ({ knowledge }) => knowledge.endDocument('w1', { number: 1, attempt: 1 } as never, ended),
+  'knowledge.renewDocuments': ({ knowledge }) => knowledge.renewDocuments('w1', 1),
+  'knowledge.releaseDocuments': ({ knowledge }) => knowledge.releaseDocuments('w1'),
+}
+
 /** A call of each method that can fail. A method that is missing here does not compile. */
 const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<unknown>> = {
+  ...knowledgeCalls,
   append: (store) => store.append({ database, conversation: 'chats/1', entries: [] }),
   getConversation: (store) => store.getConversation(database, 'chats/1'),
   listConversations: (store) => store.listConversations(database, { ...wholePage, agent: null, createdBy: null }),
@@ -34,6 +60,18 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   putContent: (store) => store.putContent(database, 'sha256:0', new Uint8Array(1)),
   listArtifacts: (store) => store.listArtifacts(database, 'chats/1', { limit: 1, after: null, run: null, agent: null }),
   findArtifact: (store) => store.findArtifact(database, 'art_1'),
+  readBlocks: (store) => store.readBlocks(database, [anna]),
+  writeBlock: (store) => store.writeBlock(database, writing('k')),
+  noteBlockUse: (store) =>
+    store.noteBlockUse(database, { agent: 'clerk', subject: 'user:anna', conversation: 'chats/1' }),
+  listBlocks: (store) => store.listBlocks(database, allBlocks),
+  getBlock: (store) => store.getBlock(database, 'mem_1'),
+  listBlockRevisions: (store) => store.listBlockRevisions(database, 'mem_1', wholePage),
+  deleteBlock: (store) => store.deleteBlock(database, 'mem_1'),
+  eraseBlocks: (store) => store.eraseBlocks(database, { subject: 'user:anna', agent: null }),
+  listBlockUses: (store) => store.listBlockUses(database, { ...wholePage, subject: 'user:anna', agent: null }),
+  copyBlocks: (store) => store.copyBlocks(database, 'chats/1', 'chats/2', () => 'mem_1'),
+  putBlock: (store) => store.putBlock(database, blockOf('k'), []),
   readContent: (store) => store.readContent(database, 'chats/1', 'sha256:0'),
   getJob: (store) => store.getJob(database, 'j1'),
   listJobs: (store) => store.listJobs(database, 'chats/1', { live: true }),

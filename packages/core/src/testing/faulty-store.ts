@@ -8,8 +8,10 @@ import type { Store } from '../store/store.ts'
  */
 export type FaultKind = 'fail' | 'executeAndFail' | 'delay'
 
-/** The methods that may fail. */
-export type FaultyMethod = Exclude<keyof Store, 'now' | 'history' | 'open' | 'close' | 'listen'>
+/** The methods that may fail, and those of knowledge behind its name. */
+export type FaultyMethod =
+  | Exclude<keyof Store, 'now' | 'history' | 'knowledge' | 'open' | 'close' | 'listen'>
+  | `knowledge.${keyof Store['knowledge']}`
 
 /** The probability of each kind per method, from 0 to 1. */
 export type FaultRates = Readonly<Partial<Record<FaultyMethod, Readonly<Partial<Record<FaultKind, number>>>>>>
@@ -48,29 +50,35 @@ type Saying = (...args: unknown[]) => unknown
 export function faultyStore(inner: Store, options: FaultyStoreOptions): FaultyStore {
   const fired: FiredFault[] = []
   const faults = new Faults(options, fired)
-  const made = new Map<string | symbol, unknown>()
-  const store = new Proxy(inner, {
-    get(target, name) {
-      const known = made.get(name)
-      if (known !== undefined) return known
-      const member: unknown = Reflect.get(target, name, target)
-      if (typeof member !== 'function') return member
-      const method = member.bind(target) as Method
-      const wrapped = isFaulty(name) ? faults.wrap(name, method) : method
-      made.set(name, wrapped)
-      return wrapped
-    },
-  })
+  const faulty = <Target extends object>(of: Target, prefix: '' | 'knowledge.'): Target => {
+    const made = new Map<string | symbol, unknown>()
+    return new Proxy(of, {
+      get(target, name) {
+        const known = made.get(name)
+        if (known !== undefined) return known
+        const member: unknown = Reflect.get(target, name, target)
+        const isKnowledge = prefix === '' && name === 'knowledge'
+        if (typeof member !== 'function' && !isKnowledge) return member
+        const wrapped = isKnowledge
+          ? faulty(member as object, 'knowledge.')
+          : wrappedMethod((member as Method).bind(target) as Method, `${prefix}${String(name)}`)
+        made.set(name, wrapped)
+        return wrapped
+      },
+    })
+  }
+  const wrappedMethod = (method: Method, name: string) => (isFaulty(name) ? faults.wrap(name, method) : method)
+  const store = faulty(inner, '')
   const heal = () => {
     faults.isHealed = true
   }
   return { store, fired, heal }
 }
 
-const spared: ReadonlySet<string | symbol> = new Set(['now', 'open', 'close', 'listen'])
+const spared: ReadonlySet<string> = new Set(['now', 'open', 'close', 'listen'])
 
-function isFaulty(name: string | symbol): name is FaultyMethod {
-  return typeof name === 'string' && !spared.has(name)
+function isFaulty(name: string): name is FaultyMethod {
+  return !spared.has(name)
 }
 
 class Faults {

@@ -1,6 +1,14 @@
 /** The outcomes of a tool. The engine knows these three and never a kind of tool. */
 import type { ErrorCode } from '@witan/protocol'
-import type { AgentStartBody, ModelEndBody, NoticeBody, RemoteAnswer } from '@witan/protocol/entries'
+import type {
+  AgentStartBody,
+  EmbeddingUse,
+  EntryContent,
+  ModelEndBody,
+  NoticeBody,
+  RemoteAnswer,
+} from '@witan/protocol/entries'
+import type { Source } from '@witan/protocol/knowledge'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { runByPieces } from '../identity/pausable.ts'
 import { type PlainCopy, plainCopy } from '../identity/plain.ts'
@@ -18,10 +26,16 @@ export interface ResultOutcome {
   readonly failure: { readonly code: ErrorCode; readonly detail: string } | null
   /** The tool's own model calls: logged with the outcome, and counted. */
   readonly spent?: readonly ModelSpending[]
+  /** What embedding models used for it: counted in usage, and in nothing else. */
+  readonly embedded?: readonly EmbeddingUse[]
   /** Names of bound values that it used besides those of its start. */
   readonly usedBound?: readonly string[]
   /** Recorded at the call of the agent that made the tool call, in this order. */
   readonly notices?: readonly NoticeBody[]
+  /** Recorded at the tool call before its end, in this order and in the same append. They hold nothing that is hidden from the agent. */
+  readonly entries?: readonly OutcomeEntry[]
+  /** The passages of documents in the value, which an answer may name as its sources. */
+  readonly sources?: readonly Source[]
   /** Set if it handed over: the agent that gets control. */
   readonly handsTo?: string
   /** Set if it ends the call that made it, and everything up to the nearest loop [C26]. */
@@ -31,6 +45,9 @@ export interface ResultOutcome {
   /** Set if the tool mode of the calling agent ends with it: the rest of its call is `auto`. The notice says so [Tb09]. */
   readonly endsToolMode?: NoticeBody
 }
+/** What a tool call may leave in the log beside its end. */
+export type OutcomeEntry = Extract<EntryContent, { readonly type: 'memory' | 'plan' }>
+
 /** A model call whose reply is not an agent's answer: only its usage counts. */
 export type ModelSpending = Pick<ModelEndBody, 'model' | 'asked' | 'usage' | 'finishReason' | 'startedAt'>
 

@@ -67,6 +67,9 @@ const lookalikes = new Map(
     .flatMap(([latin = '', ...letters]) => letters.map((letter) => [letter, latin] as const)),
 )
 
+/** Of a definition whose callers choose which values they give, no more sets of bound names are kept than this. */
+const mostBindings = 64
+
 /** Computes something once per agent definition and set of bound names. */
 export function perBinding<Key extends object, Made>(
   make: (key: Key, bound: ReadonlySet<string>) => Made,
@@ -80,6 +83,7 @@ export function perBinding<Key extends object, Made>(
     const found = known.get(signature)
     if (found !== undefined) return found
     const made = make(key, new Set(names))
+    if (known.size >= mostBindings) known.clear()
     known.set(signature, made)
     return made
   }

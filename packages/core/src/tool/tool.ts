@@ -1,6 +1,6 @@
 /** The contract of a tool. Everything that an agent can do is a tool, edges included. */
 import type { AgentData, ErrorCode, Interruption, InterruptionState, UsageCounters } from '@witan/protocol'
-import type { ExchangeEnds, ExchangeStanding, ToolMode } from '@witan/protocol/entries'
+import type { EmbeddingUse, ExchangeEnds, ExchangeStanding, NoticeBody, ToolMode } from '@witan/protocol/entries'
 import type { Principal } from '../identity/principal.ts'
 import type { ToolKind } from '@witan/protocol/tools'
 import type { Exchanges } from './exchange.ts'
@@ -28,6 +28,7 @@ export interface ToolRequest {
 /** The agent call that makes a tool call: everything a tool may know about it. */
 export interface Caller {
   readonly callId: string
+  readonly runId: string
   readonly database: string
   /** Whom the run works for. It is for executors, never for a model. */
   readonly principal: Principal
@@ -52,6 +53,10 @@ export interface Caller {
   readonly revisions: Readonly<Record<string, number>>
   /** The loop that the call works in as a step, directly or through other workflows: who may leave it (null: every agent). */
   readonly loop: { readonly exitBy: readonly string[] | null } | null
+  /** How often its agent's plan was revised by now: in its document, and in this call. */
+  plan(): { readonly revision: number; readonly revisions: number }
+  /** Takes out of a text what its model must not see; null if there is nothing. */
+  readonly scrub: Scrubber
   /** The exchanges of its job as they stand. */
   readonly exchanges: Pick<Exchanges, 'get' | 'values'>
   /** Live agent calls above this one, root first, and this call last. */
@@ -68,6 +73,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** Takes out of a text what the calling agent's model must not see; null if there is nothing. Errors and artifacts are scrubbed where they are recorded. */
   readonly scrub: Scrubber
+  /** Takes out every value that is hidden from that model, also what it could have made itself: for what outlives the conversation. */
+  readonly scrubAll: Scrubber
   /** What this call has waited for so far, and the answers, oldest first. */
   readonly answers: readonly CallAnswer[]
   /** The last note that this call saved; undefined if none. */
@@ -82,6 +89,8 @@ export interface ToolContext {
   commit(): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
   noteBound(name: string): void
+  /** What embedding models have used for the call so far. Its outcome keeps that, whatever it is. */
+  readonly embedded: EmbeddingUse[]
   /** Set for the body of a call of an agent on another server. */
   readonly body?: CallBody
   /** Set for a tool that calls a model itself (`modelCalls`); it passes this on with each call. */
@@ -176,6 +185,8 @@ interface ToolBase {
   readonly initialOnly?: true
   /** Why it is not offered, logged once as a notice when a call begins; null if there is nothing to report. */
   readonly notice: string | null
+  /** What a person is told when a call of its agent begins, logged once; absent: nothing. */
+  readonly notices?: readonly NoticeBody[]
   /** The notice's code; absent for `DELEGATE_UNAVAILABLE`. */
   readonly noticeCode?: 'TOOL_UNAVAILABLE'
   readonly effect: Effect

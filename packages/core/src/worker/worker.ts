@@ -3,6 +3,7 @@ import { isWitanError, type RunResult } from '@witan/protocol'
 import type { ConversationLog } from '../conversation/log.ts'
 import { liveJob } from '../conversation/state.ts'
 import { faultPoint } from '../identity/fault-point.ts'
+import { apartFromRequests } from '../identity/request-deadline.ts'
 import type { JobKind, JobRow, Store } from '../store/store.ts'
 import { type DriveContext, drive, takeOver } from './drive.ts'
 import type { Environment } from '../job/environment.ts'
@@ -149,7 +150,7 @@ export class Worker {
     const note = notingOf(this.#context, job, row)
     note?.({ status: 'taken', code: null })
     log.proposals.afterwards(() => takeOver(job, row, wasHere))
-    job.lifecycle.left = drive(job, this.#context).then((driven) => {
+    job.lifecycle.left = apartFromRequests(() => drive(job, this.#context)).then((driven) => {
       note?.(driven ?? { status: 'left', code: null })
       if (this.live.get(row.id) === job) this.live.delete(row.id)
       if (job.lifecycle.stopped !== null) this.epochs.stopped(row, job)

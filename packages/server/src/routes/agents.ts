@@ -1,6 +1,7 @@
 /** Agents as data: save, read, check, delete. */
 import type { SavedAgent, Witan } from '@witan/core'
 import { type AgentInput, WitanError } from '@witan/protocol'
+import { type KnowledgeBaseInput, knowledgeBaseSchema, storedKnowledgeBaseSchema } from '@witan/protocol/knowledge'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import {
   agentSchema,
@@ -22,17 +23,15 @@ const anyAgents = z.array(z.custom<AgentInput>()).max(1000)
 const someAgents = z.array(agentSchema).max(1000)
 const anyProtocols = z.array(z.custom<ProtocolInput>()).max(1000)
 const someProtocols = z.array(protocolSchema).max(1000)
-const isSomething = ({
-  agents,
-  protocols = [],
-}: {
-  agents: readonly unknown[]
-  protocols?: readonly unknown[] | undefined
-}) => agents.length + protocols.length > 0
+const anyKnowledge = z.array(z.custom<KnowledgeBaseInput>()).max(1000)
+const someKnowledge = z.array(knowledgeBaseSchema).max(1000)
+const isSomething = (lists: Readonly<Record<string, readonly unknown[] | undefined>>) =>
+  Object.values(lists).some((list) => list !== undefined && list.length > 0)
 const nothing = { path: ['agents'], message: 'Too small: expected array to have >=1 items' }
 const batchSchema = z.object({
   agents: z.array(storedAgentSchema),
   protocols: z.array(storedProtocolSchema).optional(),
+  knowledge: z.array(storedKnowledgeBaseSchema).optional(),
 })
 const saved = { schema: storedAgentSchema, description: 'The agent as it is stored.' }
 const shownAgentSchema = z.union([storedAgentSchema, agentViewSchema])
@@ -84,12 +83,18 @@ export const agentRoutes: readonly Route[] = [
     path: '/api/v1/agents/batch',
     name: 'saveAgents',
     tag,
-    summary: 'Saves agents and protocols at once, all or nothing, so that they may name each other.',
-    body: z.strictObject({ agents: anyAgents, protocols: anyProtocols.optional() }).refine(isSomething, nothing),
-    bodyDocument: z.strictObject({ agents: someAgents, protocols: someProtocols.optional() }),
-    answers: { 200: { schema: batchSchema, description: 'Agents and protocols as they are stored.' } },
+    summary: 'Saves agents, protocols and knowledge bases at once, all or nothing, so that they may name each other.',
+    body: z
+      .strictObject({ agents: anyAgents, protocols: anyProtocols.optional(), knowledge: anyKnowledge.optional() })
+      .refine(isSomething, nothing),
+    bodyDocument: z.strictObject({
+      agents: someAgents,
+      protocols: someProtocols.optional(),
+      knowledge: someKnowledge.optional(),
+    }),
+    answers: { 200: { schema: batchSchema, description: 'The definitions as they are stored.' } },
     handle: async ({ witan, body }) => {
-      const { agents, protocols } = await witan.agents.saveTogether(
+      const { agents, protocols, knowledge } = await witan.agents.saveTogether(
         body as Parameters<typeof witan.agents.saveTogether>[0],
       )
       return {
@@ -97,6 +102,7 @@ export const agentRoutes: readonly Route[] = [
         body: {
           agents: agents.map(({ agent }) => agent),
           ...(body.protocols === undefined ? {} : { protocols: protocols.map(({ protocol }) => protocol) }),
+          ...(body.knowledge === undefined ? {} : { knowledge: knowledge.map(({ base }) => base) }),
         },
       }
     },
@@ -166,13 +172,23 @@ export const agentRoutes: readonly Route[] = [
     path: '/api/v1/check',
     name: 'check',
     tag,
-    summary:
-      'Checks these agents and protocols together with the stored ones, or the stored ones alone. Saves nothing.',
-    body: z.strictObject({ agents: anyAgents.optional(), protocols: anyProtocols.optional() }),
-    bodyDocument: z.strictObject({ agents: someAgents.optional(), protocols: someProtocols.optional() }),
+    summary: 'Checks these definitions together with the stored ones, or the stored ones alone. Saves nothing.',
+    body: z.strictObject({
+      agents: anyAgents.optional(),
+      protocols: anyProtocols.optional(),
+      knowledge: anyKnowledge.optional(),
+    }),
+    bodyDocument: z.strictObject({
+      agents: someAgents.optional(),
+      protocols: someProtocols.optional(),
+      knowledge: someKnowledge.optional(),
+    }),
     bodyOptional: true,
     answers: { 200: { schema: checkReportSchema, description: 'What was found.' } },
-    handle: async ({ witan, body }) => ({ status: 200, body: await witan.agents.check(body.agents, body.protocols) }),
+    handle: async ({ witan, body: { agents, protocols, knowledge } }) => ({
+      status: 200,
+      body: await witan.agents.check(agents, protocols, knowledge),
+    }),
   }),
 ]
 

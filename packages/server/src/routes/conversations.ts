@@ -9,6 +9,7 @@ import {
   startedConversationSchema,
 } from '@witan/protocol/schemas'
 import type { OpenedConversation, Witan } from '@witan/core'
+import { liftDeadline } from '@witan/core/tooling'
 import { z } from 'zod'
 import { fileReply } from '../file-reply.ts'
 import { conversationId, defineRoute, documentPath, param, type Route } from '../route.ts'
@@ -62,6 +63,7 @@ export const conversationRoutes: readonly Route[] = [
       const status = opened.created ? 201 : 200
       opened.run?.result.catch(() => undefined)
       if (opened.run === null) return { status, body: { id, agent, run: null } }
+      liftDeadline() // the request is stored: now it waits for the run
       const run = await waitFor(opened.run.result, halt)
       if (run === null) return { status: 202, body: { id, agent, runId: opened.run.runId } }
       return { status, body: { id, agent, run } }

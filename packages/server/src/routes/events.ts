@@ -4,7 +4,7 @@ import { eventPageSchema } from '@witan/protocol/schemas'
 import { z } from 'zod'
 import { wantsStream } from '../accept.ts'
 import { conversationId, defineRoute, type Route } from '../route.ts'
-import { type EncodedFrame, eventFrame, wentBackFrame } from '../event-frame.ts'
+import { type EncodedFrame, eventFrame, lastFrame } from '../event-frame.ts'
 import { given } from './paging.ts'
 
 const eventQuery = z.strictObject({
@@ -52,7 +52,7 @@ async function* frames(
   try {
     for await (const event of events) yield eventFrame(event)
   } catch (error) {
-    const last = wentBackFrame(error)
+    const last = lastFrame(error)
     if (last === null) throw error
     yield last
   }

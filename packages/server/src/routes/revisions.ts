@@ -1,5 +1,6 @@
-/** The revisions of agents and of protocols. */
+/** The revisions of agents, protocols and knowledge bases. */
 import { storedAgentSchema, storedProtocolSchema } from '@witan/protocol/schemas'
+import { storedKnowledgeBaseSchema } from '@witan/protocol/knowledge'
 import { revisionLineSchema } from '@witan/protocol/tools'
 import type { Witan } from '@witan/core'
 import { z } from 'zod'
@@ -13,7 +14,7 @@ interface Kind {
   readonly tag: string
   readonly names: readonly [list: string, get: string]
   readonly schema: z.ZodType
-  of(witan: Witan): Witan['agents']['revisions'] | Witan['protocols']['revisions']
+  of(witan: Witan): Witan['agents' | 'protocols' | 'knowledge']['revisions']
 }
 
 const kinds: readonly Kind[] = [
@@ -33,9 +34,17 @@ const kinds: readonly Kind[] = [
     schema: storedProtocolSchema,
     of: ({ protocols }) => protocols.revisions,
   },
+  {
+    path: '/api/v1/knowledge/{id}',
+    id: 'id',
+    tag: 'knowledge',
+    names: ['listKnowledgeRevisions', 'getKnowledgeRevision'],
+    schema: storedKnowledgeBaseSchema,
+    of: ({ knowledge }) => knowledge.revisions,
+  },
 ]
 
-/** Everything under /revisions of an agent and of a protocol. */
+/** Everything under /revisions of a definition. */
 export const revisionRoutes: readonly Route[] = kinds.flatMap(({ path, id, tag, names, schema, of }) => [
   defineRoute({
     method: 'GET',

@@ -1,5 +1,6 @@
 /** Runs: start or resume one, and wait, stream or return at once; read one; cancel one. */
 import type { AcceptedRun } from '@witan/core'
+import { liftDeadline } from '@witan/core/tooling'
 import { isWitanError } from '@witan/protocol'
 import { diagramMermaid, diagramText } from '@witan/protocol/protocols'
 import {
@@ -164,6 +165,7 @@ async function accept({ witan, body, keyed, headers }: RunCall, id: string): Pro
   const { noted, ...note } = keyed
   const noting = { ...note, ...traceparentIn(headers) }
   const accepted = noted === undefined ? await witan.run(id, body, noting) : await witan.followRun(noted)
+  liftDeadline() // the request is stored: now it waits for the run
   accepted.result.catch(() => undefined) // callers that wait for the result get the error
   return accepted
 }

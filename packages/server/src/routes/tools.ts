@@ -1,4 +1,5 @@
-/** The tools of the server and of its agents: read, assign, try. */
+/** The tools of the server and of its agents: read, assign, try. The knowledge bases of an agent: assign. */
+import { knowledgeSettingsSchema } from '@witan/protocol/knowledge'
 import { storedAgentSchema } from '@witan/protocol/schemas'
 import {
   agentToolSchema,
@@ -15,6 +16,7 @@ import { given, pageOf, pageQuery } from './paging.ts'
 import { agentCalled, etag, ifMatch } from './revision.ts'
 
 const path = '/api/v1/agents/{id}/tools/{tool}'
+const knowledgePath = '/api/v1/agents/{id}/knowledge/{base}'
 const saved = { schema: storedAgentSchema, description: 'The agent as it is stored.' }
 
 /** Everything under /api/v1/tools and /api/v1/agents/{id}/tools, and the preview of an agent. */
@@ -98,6 +100,40 @@ export const toolRoutes: readonly Route[] = [
       const id = param(call, 'id')
       const options = { ifRevision: ifMatch(call.headers, agentCalled(id)) }
       const { revision } = await call.witan.agents.tools.unassign(id, param(call, 'tool'), options)
+      return { status: 204, headers: etag(revision) }
+    },
+  }),
+  defineRoute({
+    method: 'PUT',
+    path: knowledgePath,
+    name: 'assignKnowledge',
+    tag: 'agents',
+    summary:
+      'Lets an agent search a knowledge base, or replaces how it does; with `If-Match` only over that revision of the agent.',
+    guarded: true,
+    body: z.record(z.string(), z.unknown()),
+    bodyDocument: knowledgeSettingsSchema,
+    bodyOptional: true,
+    answers: { 200: { ...saved, description: 'The agent had it.' }, 201: saved },
+    handle: async (call) => {
+      const id = param(call, 'id')
+      const options = { ifRevision: ifMatch(call.headers, agentCalled(id)), use: call.body }
+      const { agent, created } = await call.witan.agents.knowledge.assign(id, param(call, 'base'), options)
+      return { status: created ? 201 : 200, body: agent, headers: etag(agent.revision) }
+    },
+  }),
+  defineRoute({
+    method: 'DELETE',
+    path: knowledgePath,
+    name: 'unassignKnowledge',
+    tag: 'agents',
+    summary: 'Takes a knowledge base from an agent; with `If-Match` only over that revision of the agent.',
+    guarded: true,
+    answers: { 204: { schema: null, description: 'The agent searches it no more; the ETag is its new revision.' } },
+    handle: async (call) => {
+      const id = param(call, 'id')
+      const options = { ifRevision: ifMatch(call.headers, agentCalled(id)) }
+      const { revision } = await call.witan.agents.knowledge.unassign(id, param(call, 'base'), options)
       return { status: 204, headers: etag(revision) }
     },
   }),

@@ -15,7 +15,8 @@ import {
   signedEvidence,
 } from '../../../../test/support/evidence.ts'
 
-export const at = Date.parse('2026-11-28T12:00:00Z')
+/** Far ahead: a store forgets by its own clock what has ended. */
+export const at = Date.parse('2100-11-28T12:00:00Z')
 export const did = 'did:web:ids.test'
 export const connector = 'did:web:connector.test'
 export const foreignKey = 'did:web:evil.test#k1'
@@ -119,7 +120,7 @@ export const document: Json = {
     type: ['VerifiableCredential', 'PlatformIdentityCredential'],
     issuer: did,
   },
-  ...{ validFrom: '2026-11-28T11:59:00Z', validUntil: '2026-11-28T12:04:00Z' },
+  ...{ validFrom: iso(-60), validUntil: iso(240) },
   credentialSubject: {
     id: 'slack:T0/U0',
     method: 'urn:x:mention',
@@ -128,7 +129,7 @@ export const document: Json = {
   },
 }
 export const integrity: Json = {
-  ...{ type: 'DataIntegrityProof', created: '2026-11-28T11:59:00Z', verificationMethod: `${did}#k1` },
+  ...{ type: 'DataIntegrityProof', created: iso(-60), verificationMethod: `${did}#k1` },
   ...{ cryptosuite: 'eddsa-jcs-2022', proofPurpose: 'assertionMethod', domain: '@docs@bots.example', challenge: 'm1' },
   '@context': contexts,
 }

@@ -19,7 +19,7 @@ import {
 import '@xyflow/react/dist/base.css'
 import './agent-graph.css'
 import { useMemo } from 'react'
-import { type DrawnEdge, drawnEdges, type LineLook } from '../state/edges.ts'
+import { type DrawnEdge, drawnEdges, lineForms } from '../state/edges.ts'
 import { count } from '../state/format.ts'
 import { layoutGraph, type Place, routeKey } from '../state/graph-layout.ts'
 import { GraphLegend } from './graph-legend.tsx'
@@ -38,7 +38,7 @@ const labelWidth = 90
 const nodeTypes = { agent: AgentBox }
 const edgeTypes = { line: Line }
 
-type LineEdge = Edge<{ lanes: readonly Point[] }, 'line'>
+type LineEdge = Edge<{ lanes: readonly Point[]; shift: number }, 'line'>
 
 /** Callers left of the called. A click opens the agent. Where the letters would be too small, the drawing is moved instead. */
 export function AgentGraph({ graph, rootId }: { readonly graph: Graph; readonly rootId: string }) {
@@ -79,12 +79,6 @@ function showWhole(flow: ReactFlowInstance<AgentNode, LineEdge>): void {
   })
 }
 
-const dashes: Readonly<Record<LineLook, string | undefined>> = {
-  waits: undefined,
-  background: '7 4',
-  transfer: '1.5 4',
-}
-
 function draw(graph: Graph, rootId: string) {
   const lines = drawnEdges(graph)
   const layerStep = step.layer + (lines.some(({ label }) => label !== '') ? labelWidth : 0)
@@ -112,24 +106,38 @@ function draw(graph: Graph, rootId: string) {
   }
 }
 
-function edgeOf({ from, to, kinds, label, look }: DrawnEdge, lanes: readonly Place[], layerStep: number): LineEdge {
+/** How far lines between the same two agents stand apart, in px; closer where there are many. */
+const apart = 18
+const mostApart = 44
+
+function edgeOf(line: DrawnEdge, lanes: readonly Place[], layerStep: number): LineEdge {
+  const { from, to, kinds, label, look, place, of } = line
+  const { width: strokeWidth, dash: strokeDasharray } = lineForms[look]
   return {
-    id: `${from} ${to}`,
+    id: `${from} ${to} ${look}`,
     type: 'line',
     source: from,
     target: to,
     label: label === '' ? undefined : label,
     ariaLabel: `${from} to ${to}: ${kinds.join(', ')}`,
-    data: { lanes: lanes.map(({ layer, offset }) => ({ x: layer * layerStep, y: offset * step.offset })) },
-    style: { strokeDasharray: dashes[look], strokeLinecap: look === 'transfer' ? 'round' : undefined },
-    markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--line-strong)', width: 16, height: 16 },
+    data: {
+      lanes: lanes.map(({ layer, offset }) => ({ x: layer * layerStep, y: offset * step.offset })),
+      shift: (place - (of - 1) / 2) * Math.min(apart, mostApart / Math.max(1, of - 1)),
+    },
+    style: { strokeWidth, strokeDasharray, strokeLinecap: strokeDasharray === undefined ? undefined : 'round' },
+    markerEnd: {
+      ...{ type: MarkerType.ArrowClosed, color: 'var(--line-drawn)', markerUnits: 'userSpaceOnUse' },
+      ...{ width: 22, height: 22 },
+    },
   }
 }
 
 /** A line through its lanes, so that it passes behind no agent. */
 function Line({ sourceX, sourceY, targetX, targetY, data, label, style = {}, markerEnd }: EdgeProps<LineEdge>) {
-  const ends = { from: { x: sourceX, y: sourceY }, to: { x: targetX, y: targetY } }
-  const { path, middle } = linePath({ ...ends, lanes: data?.lanes ?? [], laneWidth: width })
+  const { lanes = [], shift = 0 } = data ?? {}
+  const ends = { from: { x: sourceX, y: sourceY + shift }, to: { x: targetX, y: targetY + shift } }
+  const shifted = lanes.map(({ x, y }) => ({ x, y: y + shift }))
+  const { path, middle } = linePath({ ...ends, lanes: shifted, laneWidth: width })
   const words = label === undefined ? {} : { label, labelX: middle.x, labelY: middle.y, labelShowBg: true }
   return <BaseEdge path={path} style={style} {...words} {...(markerEnd === undefined ? {} : { markerEnd })} />
 }

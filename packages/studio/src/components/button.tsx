@@ -1,5 +1,5 @@
 /** The buttons of the Studio: one look for the thing to do, one for everything else. */
-import type { ButtonHTMLAttributes } from 'react'
+import type { ComponentProps } from 'react'
 
 const looks = {
   primary: 'border-transparent bg-accent text-on-accent hover:opacity-90',
@@ -14,7 +14,7 @@ export function buttonLook(look: keyof typeof looks): string {
 }
 
 /** A button that sends nothing by itself unless its type says so. */
-export function Button(props: ButtonHTMLAttributes<HTMLButtonElement> & { readonly look?: keyof typeof looks }) {
+export function Button(props: ComponentProps<'button'> & { readonly look?: keyof typeof looks }) {
   const { look = 'plain', type = 'button', className = '', ...rest } = props
   return <button type={type} className={`${buttonLook(look)} ${className}`} {...rest} />
 }

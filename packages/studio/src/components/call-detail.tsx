@@ -1,6 +1,7 @@
 /** One node of the tree in full: its state, input, result and document. */
 import type { Interruption } from '@witan/protocol'
 import { shownText } from '@witan/protocol/shown'
+import { useReadsAll } from '../state/account.ts'
 import { decisionsOf } from '../state/decisions.ts'
 import { formatElapsed, formatTokens } from '../state/format.ts'
 import { useAgentName } from '../state/queries.ts'
@@ -19,10 +20,15 @@ import { InterruptionCard } from './interruption-card.tsx'
 import { JsonBlock, TextBlock } from './json-block.tsx'
 import { Markdown } from './markdown.tsx'
 import { Mark } from './mark.tsx'
+import { MemoryList } from './memory-list.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
+import { PlanList } from './plan-list.tsx'
 import { LiveReasoning } from './reasoning.tsx'
+import { RetrievalList } from './retrieval-list.tsx'
 import { ResultView } from './result-view.tsx'
+import { ScrollBox } from './scroll-box.tsx'
+import { SourceList } from './source-list.tsx'
 import { StateLabel } from './state-mark.tsx'
 import { TaskControls } from './task-controls.tsx'
 
@@ -36,11 +42,14 @@ interface DetailProps {
   readonly onDocument: (shown: boolean) => void
   readonly onClose: () => void
   readonly onArtifact: (id: string) => void
+  readonly onReaders: (seq: number) => void
 }
 
 /** Shows the values of the events, which never contain hidden ones. */
 export function CallDetail({ view, row, open, stopping, showsDocument, onDocument, ...rest }: DetailProps) {
   const { call } = row
+  const { answerSeq } = call
+  const readsAll = useReadsAll()
   return (
     <section aria-label={`Details of ${call.name}`} data-testid="detail" className="space-y-3 p-4">
       <header className="flex items-start gap-2">
@@ -52,6 +61,11 @@ export function CallDetail({ view, row, open, stopping, showsDocument, onDocumen
           </h3>
           <p className="break-all font-mono text-xs text-muted">{call.agentPath}</p>
         </div>
+        {readsAll && answerSeq !== null && call.endedAt !== null && (
+          <Button look="quiet" onClick={() => rest.onReaders(answerSeq)}>
+            Who read this
+          </Button>
+        )}
         <Button look="quiet" aria-label="Close the details" onClick={rest.onClose}>
           Close
         </Button>
@@ -71,7 +85,12 @@ export function CallDetail({ view, row, open, stopping, showsDocument, onDocumen
       <DecisionList decisions={decisionsOf(call)} />
       <ArtifactChips artifacts={call.artifacts} onShow={rest.onArtifact} />
       {open !== undefined && <InterruptionCard key={open.id} open={open} />}
-      <Values call={call} open={open !== undefined} speaker={speakersOf(view, call.callId).at(-1) ?? call} />
+      <Values
+        view={view}
+        call={call}
+        open={open !== undefined}
+        speaker={speakersOf(view, call.callId).at(-1) ?? call}
+      />
       {call.kind === 'agent' && (
         <>
           <Button aria-expanded={showsDocument} onClick={() => onDocument(!showsDocument)}>
@@ -127,18 +146,20 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
 }
 
 interface ValuesProps {
+  readonly view: ConversationView
   readonly call: CallView
   readonly open: boolean
   /** Who gave its answer: after a hand-over another agent. */
   readonly speaker: CallView
 }
 
-function Values({ call, open, speaker }: ValuesProps) {
+function Values({ view, call, open, speaker }: ValuesProps) {
   const nameOf = useAgentName()
   if (call.kind === 'tool') {
     const isChanged = decisionsOf(call).some(({ changes }) => changes.length > 0)
     return (
       <>
+        <MemoryList memories={call.memories} />
         {!open && call.arguments !== null && (
           <JsonBlock
             label={isChanged ? 'Arguments, as a person changed them' : 'Arguments from the model'}
@@ -178,18 +199,22 @@ function Values({ call, open, speaker }: ValuesProps) {
       {call.taskMessages.map(({ seq, text }) => (
         <TextBlock key={seq} label="Message meanwhile" text={text} />
       ))}
+      <PlanList view={view} call={call} />
+      <MemoryList memories={call.memories} />
+      <RetrievalList retrievals={call.retrievals} />
       <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (
         <div>
           <p className="label">
             {call.endedAt === null ? 'Writing' : speaker === call ? 'Answer' : `Answer of ${nameOf(speaker.name)}`}
           </p>
-          <div className="mt-1 max-h-96 overflow-auto rounded-md border border-line bg-panel px-2.5 py-2">
+          <ScrollBox label="What it said" className="mt-1 max-h-96 rounded-md border border-line bg-panel px-2.5 py-2">
             <Markdown text={call.text} writing={call.endedAt === null} />
-          </div>
+          </ScrollBox>
         </div>
       )}
       {call.output !== null && <JsonBlock label="Output" value={call.output} />}
+      <SourceList sources={call.sources} />
     </>
   )
 }

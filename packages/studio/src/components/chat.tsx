@@ -17,9 +17,11 @@ import { DecisionList } from './decision-list.tsx'
 import { InterruptionCard } from './interruption-card.tsx'
 import { Markdown } from './markdown.tsx'
 import { MessageFiles } from './message-files.tsx'
+import { MessageMenu } from './message-menu.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
 import { LiveReasoning } from './reasoning.tsx'
+import { SourceList } from './source-list.tsx'
 import { StateLabel } from './state-mark.tsx'
 
 interface ChatProps {
@@ -30,17 +32,26 @@ interface ChatProps {
   readonly onItsWay: string | null
   readonly onShowRun: (runId: string) => void
   readonly onShowArtifact: (id: string) => void
+  readonly onReaders: (seq: number) => void
+  /** A message that gets the focus; each new object gives it again. */
+  readonly wanted: { readonly seq: number } | null
 }
 
 /** Keeps its end in sight while it grows, unless the reader has scrolled up. */
-export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowArtifact }: ChatProps) {
+export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowArtifact, ...rest }: ChatProps) {
+  const { onReaders, wanted } = rest
   const end = useRef<HTMLDivElement>(null)
   const people = useParticipants(conversationId).data ?? []
   const personName = (author: string) =>
     author === 'user' ? 'You' : (people.find(({ id }) => id === author)?.name ?? author)
   useFollowEnd(end, view, onItsWay)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (wanted !== null) list.current?.querySelector<HTMLElement>(`[data-message="${wanted.seq}"]`)?.focus()
+  }, [wanted])
   return (
     <div
+      ref={list}
       className="mx-auto flex max-w-3xl flex-col gap-5 p-4 md:px-6"
       role="log"
       aria-label="Conversation"
@@ -52,6 +63,8 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowAr
             key={item.key}
             text={item.message.text}
             author={callerOf(view, item.message) ?? personName(item.message.author)}
+            seq={item.message.seq}
+            onReaders={onReaders}
           >
             {item.message.files !== undefined && (
               <MessageFiles conversationId={conversationId} files={item.message.files} />
@@ -69,6 +82,7 @@ export function Chat({ conversationId, view, open, onItsWay, onShowRun, onShowAr
             open={open.filter((one) => view.calls.get(one.callId)?.rootCallId === item.runId)}
             onShow={() => onShowRun(item.runId)}
             onShowArtifact={onShowArtifact}
+            onReaders={onReaders}
           />
         ),
       )}
@@ -108,13 +122,25 @@ function useFollowEnd(
 interface PersonProps {
   readonly text: string
   readonly author: string
+  /** Where it stands in the log, once it does. */
+  readonly seq?: number
+  readonly onReaders?: (seq: number) => void
   readonly children?: ReactNode
 }
 
-function PersonSays({ text, author, children }: PersonProps) {
+function PersonSays({ text, author, seq, onReaders, children }: PersonProps) {
   return (
-    <div className="max-w-[85%] self-end rounded-lg bg-accent-soft px-3.5 py-2">
-      <p className="text-xs text-muted">{author}</p>
+    <div
+      data-message={seq}
+      tabIndex={-1}
+      className="max-w-[85%] self-end rounded-lg bg-accent-soft px-3.5 py-2 outline-accent focus:outline-2"
+    >
+      <div className="flex items-center justify-between gap-3 text-xs text-muted">
+        <p>{author}</p>
+        {seq !== undefined && onReaders !== undefined && (
+          <MessageMenu author={author} text={text} seq={seq} onReaders={onReaders} />
+        )}
+      </div>
       {text !== '' && <p className="whitespace-pre-wrap break-words text-base">{text}</p>}
       {children}
     </div>
@@ -127,9 +153,10 @@ interface AnswerProps {
   readonly open: readonly Interruption[]
   readonly onShow: () => void
   readonly onShowArtifact: (id: string) => void
+  readonly onReaders: (seq: number) => void
 }
 
-function RunAnswer({ view, runId, open, onShow, onShowArtifact }: AnswerProps) {
+function RunAnswer({ view, runId, open, onShow, onShowArtifact, onReaders }: AnswerProps) {
   const root = view.calls.get(runId)
   const summary = runSummary(view, runId)
   const active = summary.state === 'running'
@@ -155,6 +182,9 @@ function RunAnswer({ view, runId, open, onShow, onShowArtifact }: AnswerProps) {
               <>
                 {root.hidden && <Pill>follow-up</Pill>}
                 {one === speaker && summary.state !== 'completed' && <StateLabel state={summary.state} />}
+                {one.text !== '' && one.endedAt !== null && (
+                  <MessageMenu author={nameOf(one.name)} text={one.text} seq={one.answerSeq} onReaders={onReaders} />
+                )}
               </>
             }
           >
@@ -195,7 +225,7 @@ function Spoken({ view, call, writing, marks, children }: SpokenProps) {
   const source = view.calls.get(call.handedFrom ?? '')
   return (
     <section data-testid="spoken" className="space-y-2.5">
-      <p className="flex flex-wrap items-center gap-x-3">
+      <div className="flex flex-wrap items-center gap-x-3">
         <span className="flex items-center gap-2 font-semibold">
           <AgentSign id={call.name} large />
           <AgentName id={call.name} />
@@ -206,7 +236,7 @@ function Spoken({ view, call, writing, marks, children }: SpokenProps) {
           </span>
         )}
         {marks}
-      </p>
+      </div>
       {children}
       <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (
@@ -214,6 +244,7 @@ function Spoken({ view, call, writing, marks, children }: SpokenProps) {
           <Markdown text={call.text} writing={writing} />
         </div>
       )}
+      <SourceList sources={call.sources} />
     </section>
   )
 }

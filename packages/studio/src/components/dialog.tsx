@@ -29,7 +29,7 @@ export function Dialog({ title, onClose, isQuestion = false, children }: DialogP
       className={`m-auto max-h-[90dvh] ${isQuestion ? 'max-w-md' : 'w-[min(44rem,94vw)]'} overflow-y-auto rounded-lg border border-line-strong bg-panel p-5 text-ink backdrop:bg-black/40`}
     >
       <div className="flex items-start justify-between gap-3">
-        <h2 id={heading} className="min-w-0 break-all text-base font-semibold">
+        <h2 id={heading} className="min-w-0 wrap-anywhere text-base font-semibold">
           {title}
         </h2>
         {!isQuestion && (

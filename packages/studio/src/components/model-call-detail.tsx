@@ -1,10 +1,13 @@
 /** What a model was asked and what it replied, whole. */
 import type { ModelCall } from '@witan/protocol/schemas'
 import { shownText } from '@witan/protocol/shown'
-import { useId, useState } from 'react'
+import type { ChatMessage } from '@witan/client'
+import { type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { count, formatElapsed, formatNumber } from '../state/format.ts'
 import { formatCost } from '../state/health.ts'
 import { modelMs, modelWords, purposes } from '../state/model-calls.ts'
+import { plainText } from '../state/plain-text.ts'
+import { useAgentName } from '../state/queries.ts'
 import { useModelCall } from '../state/use-model-calls.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
@@ -17,25 +20,39 @@ import { TabList } from './tab-list.tsx'
 interface DetailProps {
   readonly conversationId: string
   readonly id: string
+  /** What people said in its conversation. */
+  readonly messages: readonly ChatMessage[]
+  /** Shows one of them in the chat. */
+  readonly onMessage: (seq: number) => void
   readonly onClose: () => void
+  /** Whether it takes the focus when it has been read, once. */
+  readonly arrives: RefObject<boolean>
 }
 
 type Part = 'request' | 'reply'
 
 /** Reads it when it is shown: it may be 4 MiB. */
-export function ModelCallDetail({ conversationId, id, onClose }: DetailProps) {
+export function ModelCallDetail({ conversationId, id, onClose, arrives, ...rest }: DetailProps) {
   const query = useModelCall(conversationId, id)
   const [part, setPart] = useState<Part>('request')
   const tabsId = useId()
   const { data: call } = query
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isRead = call !== undefined
+  useEffect(() => {
+    if (!isRead || !arrives.current) return
+    arrives.current = false
+    heading.current?.focus()
+  }, [isRead, arrives])
   if (call === undefined) return <UnreadNote query={query} what="the model call" />
   const words = modelWords(call, Date.now())
   return (
     <section aria-label={`Details of ${words}`} data-testid="detail" className="space-y-3 p-4">
       <header className="flex items-start gap-2">
         <div className="min-w-0 flex-1">
-          <h3 className="font-semibold">
-            Model call {call.number} <Pill>{purposes[call.purpose]}</Pill>
+          <h3 ref={heading} tabIndex={-1} className="flex flex-wrap items-center gap-x-2 font-semibold">
+            Model call {call.number}
+            <Pill>{purposes[call.purpose]}</Pill>
           </h3>
           <p className="break-all font-mono text-xs text-muted">{call.agentPath}</p>
         </div>
@@ -45,6 +62,7 @@ export function ModelCallDetail({ conversationId, id, onClose }: DetailProps) {
         </Button>
       </header>
       <Facts call={call} />
+      <ReadUpTo call={call} {...rest} />
       <Trust call={call} />
       {call.error !== null && <ProblemNote error={{ ...call.error, hint: '' }} />}
       <TabList
@@ -90,6 +108,29 @@ function Facts({ call }: { readonly call: ModelCall }) {
   )
 }
 
+/** The way back from a model call to the last message that it had read. */
+function ReadUpTo({
+  call,
+  messages,
+  onMessage,
+}: { readonly call: ModelCall } & Pick<DetailProps, 'messages' | 'onMessage'>) {
+  const message = messages.find(({ seq }) => seq === call.readUpTo)
+  if (message === undefined) return null
+  const words = plainText(message.text)
+  return (
+    <p className="flex items-baseline gap-1.5 text-xs">
+      <span className="shrink-0 text-muted">Last message that it had read</span>
+      <button
+        type="button"
+        onClick={() => onMessage(message.seq)}
+        className="min-w-0 truncate text-accent underline-offset-2 hover:underline"
+      >
+        {words === '' ? 'a message without text' : words.slice(0, 200)}
+      </button>
+    </p>
+  )
+}
+
 function tokensOf({ inputTokens, outputTokens, cachedInputTokens }: ModelCall['usage'] & {}): string {
   const cached = cachedInputTokens > 0 ? ` (${formatNumber(cachedInputTokens)} cached)` : ''
   return `${formatNumber(inputTokens ?? 0)} in${cached}, ${formatNumber(outputTokens ?? 0)} out`
@@ -117,21 +158,18 @@ function Trust({ call: { exact, changed = [], masked, leftOut = 0 } }: { readonl
   )
 }
 
-function Request({ call: { request, sameAsBefore, leftOut = 0 } }: { readonly call: ModelCall }) {
+function Request({ call: { request, agent, sameAsBefore, leftOut = 0 } }: { readonly call: ModelCall }) {
+  const nameOf = useAgentName()
   const [showsAll, setShowsAll] = useState(false)
   if (request === null) return <p className="text-muted">What such a call is asked is not kept.</p>
   const folded = showsAll ? 0 : Math.max(0, sameAsBefore - leftOut)
   return (
     <>
-      {folded > 0 && (
-        <Button look="quiet" onClick={() => setShowsAll(true)}>
-          {count(folded, 'message')} as before
-        </Button>
-      )}
+      {folded > 0 && <Button onClick={() => setShowsAll(true)}>{count(folded, 'message')} as before</Button>}
       <ul aria-label="Messages" className="space-y-2">
         {request.messages.slice(folded).map((message, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a message is known by its place.
-          <Message key={folded + index} message={message} />
+          <Message key={folded + index} message={message} speaker={speakerOf(message, nameOf(agent))} />
         ))}
       </ul>
       <Settings request={request} />
@@ -178,13 +216,21 @@ function Settings({ request }: { readonly request: Asked }) {
   )
 }
 
-function Message({ message }: { readonly message: Asked['messages'][number] }) {
-  const { role, content, name, toolCalls = [], attached = [], kept } = message
+type AskedMessage = Asked['messages'][number]
+
+interface MessageProps {
+  readonly message: AskedMessage
+  /** Who said it, beside its role; null where the role says it. */
+  readonly speaker: string | null
+}
+
+function Message({ message, speaker }: MessageProps) {
+  const { role, content, toolCalls = [], attached = [], kept } = message
   return (
     <li className="rounded-md border border-line px-3 py-2">
       <p className="text-xs font-semibold">
         {role}
-        {name !== undefined && <span className="font-mono font-normal"> {name}</span>}
+        {speaker !== null && <span className="font-normal text-muted"> {shownText(speaker)}</span>}
       </p>
       {content !== '' && <LongText label={`Text of the ${role}`} text={content} />}
       {toolCalls.map((call) => (
@@ -204,6 +250,13 @@ function Message({ message }: { readonly message: Asked['messages'][number] }) {
       )}
     </li>
   )
+}
+
+/** A tool by its name, the agent itself, and somebody else as the first line of the message names them. */
+function speakerOf({ role, name, content }: AskedMessage, agent: string): string | null {
+  if (name !== undefined) return name
+  if (role === 'assistant') return agent
+  return role === 'user' ? (/^\[from (\S+)/.exec(content)?.[1] ?? null) : null
 }
 
 function Reply({ call: { reply, status } }: { readonly call: ModelCall }) {

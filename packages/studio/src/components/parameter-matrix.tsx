@@ -1,8 +1,8 @@
 /** Who gets which parameter, on every path from an agent: from where, whether its model sees it, and whether a model may make it up. */
-import { useQuery } from '@tanstack/react-query'
 import type { StoredAgent } from '@witan/protocol'
 import { count } from '../state/format.ts'
-import { witan } from '../state/witan.ts'
+import { useCheck } from '../state/queries.ts'
+import { ScrollBox } from './scroll-box.tsx'
 import { UnreadNote } from './note.tsx'
 
 /** The most rows that are shown. */
@@ -17,15 +17,12 @@ const sources = {
 
 /** For admins, who may ask for a check; nothing where no agent on any path declares a parameter. */
 export function ParameterMatrix({ agent }: { readonly agent: StoredAgent }) {
-  const report = useQuery({
-    queryKey: ['matrix', agent.id, agent.revision],
-    queryFn: () => witan.agents.check([agent]),
-  })
+  const report = useCheck(agent, true)
   if (report.data === undefined) return <UnreadNote query={report} what="the check" />
   const rows = report.data.matrix.filter(({ path }) => path === agent.id || path.startsWith(`${agent.id}/`))
   if (rows.length === 0) return null
   return (
-    <div className="mt-4 overflow-x-auto">
+    <ScrollBox label="Paths of parameters" className="mt-4">
       <table aria-label="Who gets which parameter" className="w-full text-left">
         <thead>
           <tr className="label border-b border-line">
@@ -49,6 +46,6 @@ export function ParameterMatrix({ agent }: { readonly agent: StoredAgent }) {
         </tbody>
       </table>
       {rows.length > most && <p className="mt-1 text-muted">{count(rows.length - most, 'more row')} are not shown.</p>}
-    </div>
+    </ScrollBox>
   )
 }

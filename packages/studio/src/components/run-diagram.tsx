@@ -1,6 +1,7 @@
 /** A run as a sequence diagram: a column for each agent and person, an arrow for each thing that was said, in order. */
 import { type Arrow, type Diagram, diagramMermaid, type Participant } from '@witan/protocol/protocols'
 import { useRef } from 'react'
+import { useFullScreen } from '../state/use-full-screen.ts'
 import { plainText } from '../state/plain-text.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy-button.tsx'
@@ -13,11 +14,12 @@ const column = 8.5
 /** Grows with the run. It can take the whole screen, which Escape leaves. */
 export function RunDiagram(diagram: Diagram) {
   const frame = useRef<HTMLDivElement>(null)
+  const { isFull, toggle } = useFullScreen(frame)
   return (
     <div ref={frame} className="flex min-h-0 flex-1 flex-col bg-panel">
       <div className="flex shrink-0 justify-end gap-1 border-b border-line px-2 py-1">
         <CopyButton words="Copy as Mermaid" text={() => diagramMermaid(diagram)} />
-        <Button look="quiet" onClick={() => void frame.current?.requestFullscreen().catch(() => undefined)}>
+        <Button look="quiet" aria-pressed={isFull} onClick={toggle}>
           Full screen
         </Button>
       </div>

@@ -1,6 +1,6 @@
 /** The run beside the chat: its tree, the chosen node in full, and the button that stops it. */
 import type { Interruption } from '@witan/protocol'
-import { useId, useState } from 'react'
+import { type RefObject, useId, useState } from 'react'
 import type { ConversationView } from '@witan/client'
 import type { Diagram } from '@witan/protocol/protocols'
 import { modelOfRow } from '../state/model-calls.ts'
@@ -36,6 +36,11 @@ interface PanelProps {
   /** The artifact that is shown in full. */
   readonly artifact: string | null
   readonly onArtifact: (id: string | null) => void
+  readonly onReaders: (seq: number) => void
+  /** Shows a message of a person in the chat. */
+  readonly onMessage: (seq: number) => void
+  /** Set where somebody follows a link to a model call: its details then take the focus, once. */
+  readonly arrives: RefObject<boolean>
 }
 
 /** Shows one run at a time. */
@@ -51,7 +56,7 @@ export function RunPanel({
   ...rest
 }: PanelProps) {
   const [documentOf, setDocumentOf] = useState<string | null>(null)
-  const { shows, onShow, onCall, artifact, onArtifact } = rest
+  const { shows, onShow, onCall, artifact, onArtifact, onReaders } = rest
   const tabsId = useId()
   if (runId === undefined || !view.calls.has(runId)) {
     return (
@@ -112,7 +117,15 @@ export function RunPanel({
         </div>
         {shows === 'tree' && model !== null && (
           <div className="min-h-0 flex-1 overflow-y-auto border-t border-line">
-            <ModelCallDetail key={model} conversationId={conversationId} id={model} onClose={() => onSelect(null)} />
+            <ModelCallDetail
+              key={model}
+              conversationId={conversationId}
+              id={model}
+              messages={view.messages}
+              onMessage={rest.onMessage}
+              onClose={() => onSelect(null)}
+              arrives={rest.arrives}
+            />
           </div>
         )}
         {(shows === 'tree' || shows === 'timeline') && row !== null && shown !== undefined && (
@@ -130,6 +143,7 @@ export function RunPanel({
                 onArtifact(id)
                 onShow('artifacts')
               }}
+              onReaders={onReaders}
             />
           </div>
         )}

@@ -8,6 +8,9 @@ import { isAddressedTo, usePrincipal } from '../state/account.ts'
 import { count, formatElapsed, formatTokens } from '../state/format.ts'
 import { modelMs, modelWords, purposes } from '../state/model-calls.ts'
 import { useAgentName } from '../state/queries.ts'
+import { retrievalWords } from '../state/knowledge.ts'
+import { planWords } from '../state/plan.ts'
+import { memoryWords } from '../state/memory.ts'
 import { timesOf } from '../state/spans.ts'
 import { stepWords } from '../state/step.ts'
 import type { TreeRow } from '../state/tree.ts'
@@ -45,6 +48,7 @@ export const RunRow = memo(function Row({
   onSelect,
 }: RowProps) {
   const { call, model, level, state } = row
+  if (row.unread !== null) return <UnreadRow row={row} top={top} inTabOrder={inTabOrder} />
   const over = state === 'cancelled' && call.endedAt === null
   const { workedMs, waitedMs } =
     model === null ? timesOf(view, call.callId, now) : { workedMs: modelMs(model, now), waitedMs: 0 }
@@ -67,10 +71,7 @@ export const RunRow = memo(function Row({
       style={{ top, height: rowHeight }}
       className={`absolute inset-x-0 flex cursor-default overflow-hidden border-l-2 pr-4 pl-2 contain-strict -outline-offset-2 ${selected ? 'border-accent bg-accent-soft' : found ? 'border-line-strong bg-sunken' : 'border-transparent hover:bg-sunken'}`}
     >
-      {Array.from({ length: level - 1 }, (_, depth) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the guides have no other identity.
-        <span key={depth} aria-hidden="true" className="ml-[13px] w-[9px] shrink-0 border-l border-line" />
-      ))}
+      <Guides level={level} />
       <Fold shown={row.below > 0} expanded={row.expanded} onFold={(shut) => onFold(row.id, shut)} />
       {model !== null && <span className="sr-only">{modelWords(model, now)}</span>}
       <span className="mt-[7px] mr-2" {...seen}>
@@ -83,6 +84,9 @@ export const RunRow = memo(function Row({
             {model === null && step !== null && <Pill>{step}</Pill>}
             {model === null && call.returned && <Pill>gave control back</Pill>}
             {model === null && call.background && <Pill>background</Pill>}
+            {model === null && planWords(call) !== null && <Pill>{planWords(call)}</Pill>}
+            {model === null && call.kind === 'agent' && call.memories.length > 0 && <Pill>{memoryWords(call)}</Pill>}
+            {model === null && call.retrievals.length > 0 && <Pill>{retrievalWords(call.retrievals)}</Pill>}
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">
             {(model !== null || call.kind === 'agent') && <>{formatTokens(row.tokens)} tok · </>}
@@ -101,6 +105,33 @@ export const RunRow = memo(function Row({
     </div>
   )
 })
+
+/** A model call that is read once it is near the view. */
+function UnreadRow({ row, top, inTabOrder }: Pick<RowProps, 'row' | 'top' | 'inTabOrder'>) {
+  return (
+    <div
+      role="treeitem"
+      aria-level={row.level}
+      aria-posinset={row.position}
+      aria-setsize={row.siblings}
+      aria-selected={false}
+      data-call={row.id}
+      tabIndex={inTabOrder ? 0 : -1}
+      style={{ top, height: rowHeight }}
+      className="absolute inset-x-0 flex border-l-2 border-transparent pr-4 pl-2 text-xs text-muted contain-strict -outline-offset-2"
+    >
+      <Guides level={row.level} />
+      <span className="py-1 pl-12">Model call {row.unread}, loading …</span>
+    </div>
+  )
+}
+
+function Guides({ level }: { readonly level: number }) {
+  return Array.from({ length: level - 1 }, (_, depth) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the guides have no other identity.
+    <span key={depth} aria-hidden="true" className="ml-[13px] w-[9px] shrink-0 border-l border-line" />
+  ))
+}
 
 function ModelName({ model: { number, purpose } }: { readonly model: ModelCallLine }) {
   return (
@@ -160,6 +191,8 @@ function SecondLine({ row, view }: Pick<RowProps, 'row' | 'view'>) {
   }
   if (row.handedTo !== null)
     return <span className={`${look} text-muted`}>handed over to {nameOf(row.handedTo)}, which speaks now</span>
+  const kept = call.kind === 'tool' ? memoryWords(call) : null
+  if (kept !== null) return <span className={`${look} text-muted`}>{kept}</span>
   if (call.artifacts.length > 0) return <span className={`${look} text-muted`}>{savedWords(call)}</span>
   const source = view.calls.get(call.handedFrom ?? '')
   if (source !== undefined) return <span className={`${look} text-muted`}>took over from {nameOf(source.name)}</span>

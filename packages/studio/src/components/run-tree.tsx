@@ -1,7 +1,8 @@
 /** The tree of a run: every agent and tool with its state, task, tokens and time. Arrow keys move in it. */
 import type { ConversationView } from '@witan/client'
-import { modelsByCall } from '../state/model-calls.ts'
-import { type KeyboardEvent, useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { countModelCalls, modelsByCall, unreadRowId } from '../state/model-calls.ts'
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { formatNumber } from '../state/format.ts'
 import { type TreeRow, treeRows } from '../state/tree.ts'
 import { useModelCalls } from '../state/use-model-calls.ts'
 import { useNow } from '../state/use-now.ts'
@@ -31,7 +32,7 @@ const searchFrom = 40
 export function RunTree({ conversationId, view, runId, selected, onSelect, className }: TreeProps) {
   const { collapsed, fold, unfoldAll } = useFolds()
   const { tree, focused, setFocused, moveTo } = useFocused()
-  const { rows, unfolded, models } = useRows({ conversationId, view, runId }, collapsed)
+  const { rows, unfolded, models, readMore } = useRows({ conversationId, view, runId }, collapsed)
   const active = useMemo(() => new Set(rows.map(({ state }) => state)), [rows])
   const atWork = active.has('running')
   const now = useNow(atWork || active.has('waiting'), atWork ? 200 : 1000)
@@ -42,6 +43,8 @@ export function RunTree({ conversationId, view, runId, selected, onSelect, class
     rowHeight,
     followsEnd: atWork && focused === null && selected === null,
   })
+  useReadNear(rows.slice(first, last), readMore)
+  useReadFocus(rows, { focused, isThere: indexOf.has(focused ?? ''), setFocused, moveTo })
   const select = useCallback(
     (callId: string) => {
       setFocused(callId)
@@ -55,7 +58,7 @@ export function RunTree({ conversationId, view, runId, selected, onSelect, class
     if (row === undefined || move === null) return
     event.preventDefault()
     if ('fold' in move) return fold(row.id, move.fold)
-    if ('open' in move) return onSelect(row.id)
+    if ('open' in move) return row.unread === null ? onSelect(row.id) : undefined
     moveTo(move.to)
     reveal(indexOf.get(move.to) ?? 0)
   }
@@ -121,16 +124,46 @@ function useRows(
 ) {
   const [isShown, setIsShown] = useState(true)
   const known = useModelCalls(conversationId, { view, runId }, isShown)
-  const more = useMemo(() => (isShown && known !== null ? { models: modelsByCall(known) } : {}), [known, isShown])
+  const more = useMemo(
+    () => (isShown && known !== null ? { models: modelsByCall(known.lines), isPart: known.isPart } : {}),
+    [known, isShown],
+  )
   const rows = useMemo(() => treeRows(view, runId, { collapsed, ...more }), [view, runId, collapsed, more])
   const models =
-    known === null || known.length === 0 ? null : (
-      <label className="flex shrink-0 items-center gap-2 px-4 py-1 text-xs text-muted">
-        <input type="checkbox" checked={isShown} onChange={(event) => setIsShown(event.target.checked)} />
-        Model calls
-      </label>
+    known === null || known.lines.length === 0 ? null : (
+      <div className="flex shrink-0 items-center gap-1 px-4 py-1 text-xs text-muted">
+        <label className="flex items-center gap-2">
+          <input type="checkbox" checked={isShown} onChange={(event) => setIsShown(event.target.checked)} />
+          Model calls
+        </label>
+        <span className="tabular-nums">({formatNumber(countModelCalls(view, runId, known))})</span>
+      </div>
     )
-  return { rows, unfolded: () => treeRows(view, runId, { collapsed: noFolds, ...more }), models }
+  const unfolded = () => treeRows(view, runId, { collapsed: noFolds, ...more })
+  return { rows, unfolded, models, readMore: isShown && known?.isPart === true ? known.more : null }
+}
+
+/** Reads more model calls as long as one near the view is not read. */
+function useReadNear(near: readonly TreeRow[], readMore: ((callId: string) => void) | null): void {
+  const callId = near.find(({ unread }) => unread !== null)?.call.callId
+  useEffect(() => {
+    if (callId !== undefined) readMore?.(callId)
+  })
+}
+
+/** The focus on a model call that was not read yet stays on it when it comes. */
+function useReadFocus(
+  rows: readonly TreeRow[],
+  { focused, isThere, setFocused, moveTo }: Omit<ReturnType<typeof useFocused>, 'tree'> & { readonly isThere: boolean },
+): void {
+  useLayoutEffect(() => {
+    if (focused === null || isThere) return
+    const row = rows.find(({ call, model }) => model !== null && unreadRowId(call.callId, model.number) === focused)
+    if (row === undefined) return
+    // Its row before has left the page, and took the focus with it.
+    if (document.activeElement === document.body) moveTo(row.id)
+    else setFocused(row.id)
+  })
 }
 
 /** The row that keys or a search went to last. `moveTo` also gives it the focus, once it is in the page. */

@@ -1,7 +1,7 @@
 /** The frame of every page: where one can go, and whether a real model answers. */
-import { Link, Outlet } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { signOut, usePrincipal } from '../state/account.ts'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { signOut, usePrincipal, useReadsAll } from '../state/account.ts'
 import { useConnection } from '../state/connection.ts'
 import { Button } from './button.tsx'
 import { SignInForm } from './sign-in-form.tsx'
@@ -15,6 +15,7 @@ const linkLook =
 export function Shell() {
   const principal = usePrincipal()
   const isStranger = useConnection() === 'locked' && principal === undefined
+  const nav = useActiveInSight()
   if (isStranger) return <SignInPage />
   return (
     <div className="flex h-full flex-col">
@@ -27,7 +28,7 @@ export function Shell() {
             <Sign />
             <span className="max-[27rem]:sr-only">Witan</span>
           </Link>
-          <nav aria-label="Main" className="flex min-w-0 gap-3 overflow-x-auto sm:gap-5">
+          <nav ref={nav} aria-label="Main" className="flex min-w-0 gap-3 overflow-x-auto sm:gap-5">
             <Link to="/agents" className={linkLook}>
               Agents
             </Link>
@@ -35,7 +36,7 @@ export function Shell() {
               Conversations
             </Link>
             <WaitingLink />
-            <HealthLink />
+            <MoreLinks />
           </nav>
           <Account />
         </div>
@@ -47,6 +48,18 @@ export function Shell() {
       </main>
     </div>
   )
+}
+
+/** On a narrow screen the links scroll: the one of this page comes into sight. */
+function useActiveInSight() {
+  const nav = useRef<HTMLElement>(null)
+  const { pathname } = useLocation()
+  const readsAll = useReadsAll()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another link, and some come later than others.
+  useEffect(() => {
+    nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [pathname, readsAll])
+  return nav
 }
 
 function SignInPage() {
@@ -83,14 +96,25 @@ function WaitingLink() {
   )
 }
 
-/** For whom the server has figures. */
-function HealthLink() {
-  const principal = usePrincipal()
-  if (principal?.roles.some((role) => role === 'admin' || role === 'read') !== true) return null
+/** What agents remember about the caller; knowledge and figures for whom the server has them to read. */
+function MoreLinks() {
+  const readsAll = useReadsAll()
   return (
-    <Link to="/health" className={linkLook}>
-      Health
-    </Link>
+    <>
+      {readsAll && (
+        <Link to="/knowledge" className={linkLook}>
+          Knowledge
+        </Link>
+      )}
+      <Link to="/memory" className={linkLook}>
+        Memory
+      </Link>
+      {readsAll && (
+        <Link to="/health" className={linkLook}>
+          Health
+        </Link>
+      )}
+    </>
   )
 }
 

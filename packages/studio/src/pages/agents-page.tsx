@@ -1,12 +1,13 @@
 /** Agents: the list, and one agent with its warnings, its acquaintances, its parameters, its tools and its instructions. */
 import type { AgentGraph as Graph } from '@witan/client'
 import type { StoredAgent } from '@witan/protocol'
-import type { ChangeVia } from '@witan/protocol/keys'
 import { Link, Outlet, useMatchRoute } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useSyncExternalStore } from 'react'
+import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { AgentKnowledge } from '../components/agent-knowledge.tsx'
 import { AgentOutline } from '../components/agent-outline.tsx'
+import { AgentFrame } from '../components/agent-frame.tsx'
 import { AgentSign } from '../components/agent-sign.tsx'
-import { buttonLook } from '../components/button.tsx'
+import { Findings } from '../components/findings.tsx'
 import { GraphEdges } from '../components/graph-edges.tsx'
 import { Mark } from '../components/mark.tsx'
 import { ModelReads } from '../components/model-reads.tsx'
@@ -22,7 +23,7 @@ import { ToolList } from '../components/tool-list.tsx'
 import { usePrincipal } from '../state/account.ts'
 import { arrangeAgents, isOnlyCalled } from '../state/agents.ts'
 import { firstConfig } from '../state/first-steps.ts'
-import { count, formatMoment } from '../state/format.ts'
+import { count } from '../state/format.ts'
 import { useAgents, useGraph } from '../state/queries.ts'
 
 /** Where the drawing cannot be loaded, the list says the same. */
@@ -132,29 +133,23 @@ function AgentLine({ agent }: { readonly agent: StoredAgent }) {
 /** Beside the list while nothing is chosen: its first agent. */
 export function FirstAgent() {
   const first = useAgents().data?.[0]
-  return first === undefined ? null : <AgentPage agentId={first.id} />
+  if (first === undefined) return null
+  return (
+    <AgentFrame agentId={first.id} tab="overview">
+      <AgentOverview agentId={first.id} />
+    </AgentFrame>
+  )
 }
 
-/** One agent. */
-export function AgentPage({ agentId }: { readonly agentId: string }) {
+/** What there is to know about one agent. */
+export function AgentOverview({ agentId }: { readonly agentId: string }) {
   const agents = useAgents()
   const isAdmin = usePrincipal()?.roles.includes('admin') === true
   const agent = agents.data?.find((one) => one.id === agentId)
-  if (agent === undefined) {
-    return (
-      <EmptyNote isPage title="There is no such agent">
-        "{agentId}" is not in this database. Choose one from the list of{' '}
-        <Link to="/agents" className="text-accent underline">
-          agents
-        </Link>
-        .
-      </EmptyNote>
-    )
-  }
+  if (agent === undefined) return null
   return (
-    <article className="mx-auto max-w-5xl space-y-7 p-4 md:p-6">
-      <AgentHead agent={agent} />
-      {agent.warnings.length > 0 && <Warnings agent={agent} />}
+    <>
+      {!isOnlyCalled(agent) && <Findings agent={agent} />}
       {!isOnlyCalled(agent) && <Acquaintances agentId={agent.id} />}
       <section aria-label="Parameters">
         <h2 className="text-base font-semibold">Parameters</h2>
@@ -162,7 +157,7 @@ export function AgentPage({ agentId }: { readonly agentId: string }) {
         {isAdmin && !isOnlyCalled(agent) && <ParameterMatrix agent={agent} />}
       </section>
       {!isOnlyCalled(agent) && <Inside agent={agent} />}
-    </article>
+    </>
   )
 }
 
@@ -188,6 +183,7 @@ function ModelParts({ agent }: { readonly agent: StoredAgent }) {
         <h2 className="text-base font-semibold">Tools</h2>
         <ToolList agent={agent} />
       </section>
+      <AgentKnowledge agent={agent} />
       {isAdmin ? (
         <ModelReads key={agent.id} agent={agent} />
       ) : (
@@ -210,116 +206,6 @@ function WorkflowPart({ workflow }: { readonly workflow: NonNullable<StoredAgent
       <div className="mt-2">
         <JsonBlock label={workflow.kind} value={workflow} />
       </div>
-    </section>
-  )
-}
-
-const modelTones = { language: '', script: 'text-wait', none: 'text-fail' } as const
-
-function AgentHead({ agent }: { readonly agent: StoredAgent }) {
-  return (
-    <header className="flex flex-wrap items-start gap-x-6 gap-y-3">
-      <div className="min-w-0 flex-1 basis-72">
-        <Link to="/agents" className="text-accent md:hidden">
-          ← All agents
-        </Link>
-        <h1 className="flex items-center gap-2.5 break-words text-lg font-semibold">
-          <AgentSign id={agent.id} large />
-          {agent.name ?? agent.id}
-        </h1>
-        <p className="mt-1 max-w-prose text-pretty break-words">{agent.description || 'No description.'}</p>
-        <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-xs">
-          <Fact name="Id" value={agent.id} />
-          {!isOnlyCalled(agent) && <InsideFacts agent={agent} />}
-        </dl>
-      </div>
-      <Link to="/conversations" search={{ agent: agent.id }} className={buttonLook('primary')}>
-        New conversation
-      </Link>
-    </header>
-  )
-}
-
-function InsideFacts({ agent }: { readonly agent: StoredAgent }) {
-  return (
-    <>
-      {agent.workflow == null ? <ModelFacts agent={agent} /> : <Fact name="Workflow" value={agent.workflow.kind} />}
-      <Fact name="Revision" value={`${agent.revision} (${agent.source === 'code' ? 'from code' : 'data'})`}>
-        <Link to="/agents/$agentId/revisions" params={{ agentId: agent.id }} className="text-accent underline">
-          all revisions
-        </Link>
-      </Fact>
-      <SavedFact agent={agent} />
-    </>
-  )
-}
-
-const vias = {
-  key: 'with an API key',
-  token: 'with a token',
-  local: 'on this machine',
-  code: 'from code',
-  import: 'with an import',
-} as const satisfies Readonly<Record<ChangeVia, string>>
-
-/** Who made the current revision. Nothing if an earlier version stored it. */
-function SavedFact({ agent: { by, via, at } }: { readonly agent: StoredAgent }) {
-  if (by == null || via == null || at == null) return null
-  return (
-    <Fact name="Saved by" value={by}>
-      <span>
-        {vias[via]}, <time dateTime={at}>{formatMoment(at)}</time>
-      </span>
-    </Fact>
-  )
-}
-
-function ModelFacts({ agent: { model, modelKind } }: { readonly agent: StoredAgent }) {
-  return (
-    <Fact name="Model" value={model} tone={modelTones[modelKind ?? 'none']}>
-      {modelKind === 'script' && <Mark tone="wait">a script, no language model</Mark>}
-      {modelKind === null && <Mark tone="fail">this server has no such model</Mark>}
-    </Fact>
-  )
-}
-
-interface FactProps {
-  readonly name: string
-  readonly value: string
-  readonly tone?: string
-  readonly children?: ReactNode
-}
-
-function Fact({ name, value, tone = '', children }: FactProps) {
-  return (
-    <div className="flex min-w-0 gap-2">
-      <dt className="text-muted">{name}</dt>
-      <dd className="flex min-w-0 gap-2">
-        <span className={`min-w-0 break-all font-mono ${tone}`}>{value}</span>
-        {children}
-      </dd>
-    </div>
-  )
-}
-
-function Warnings({ agent }: { readonly agent: StoredAgent }) {
-  return (
-    <section aria-label="Findings">
-      <h2 className="text-base font-semibold">Findings</h2>
-      <ul className="mt-2 space-y-2">
-        {agent.warnings.map((warning) => (
-          <li
-            key={`${warning.code} ${warning.agent} ${warning.path} ${warning.detail}`}
-            className="rounded-md border border-wait-line bg-wait-soft px-3 py-2"
-          >
-            <p className="break-words">{warning.detail}</p>
-            <p className="break-words text-muted">{warning.hint}</p>
-            <p className="mt-1 break-all font-mono text-xs text-wait">
-              {warning.code} {warning.path}
-            </p>
-          </li>
-        ))}
-      </ul>
     </section>
   )
 }

@@ -1,13 +1,14 @@
 /** One conversation: the chat, and beside it the live tree of the run. */
 import { Link } from '@tanstack/react-router'
 import type { Interruption } from '@witan/protocol'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { buttonLook } from '../components/button.tsx'
 import { AgentName, AgentSign } from '../components/agent-sign.tsx'
 import { Chat } from '../components/chat.tsx'
 import { Composer } from '../components/composer.tsx'
 import { LoadingNote, ProblemNote, UnreadNote } from '../components/note.tsx'
 import { PeoplePanel } from '../components/people-panel.tsx'
+import { ReadersDialog } from '../components/readers-dialog.tsx'
 import { RecentList } from '../components/recent-list.tsx'
 import { RunPanel } from '../components/run-panel.tsx'
 import { ScrollBox } from '../components/scroll-box.tsx'
@@ -68,7 +69,8 @@ interface FollowingProps extends Pick<PageProps, 'place' | 'onPlace'> {
 function Following({ id, agent, lastSeq, interruptions, place, onPlace }: FollowingProps) {
   const [firstSeq] = useState(lastSeq)
   const [part, setPart] = useState<'chat' | 'run'>('chat')
-  const { view: shows = 'tree', node: selected = null } = place
+  const { view: shows = 'tree', node: selected = null, readers } = place
+  const { wanted, arrives, onReaders, onMessage, onGo } = useReading(onPlace, setPart)
   const [artifact, setArtifact] = useState<string | null>(null)
   const { view, diagramOf, error, isGone, retry } = useEvents(id)
   const { prompt, onItsWay } = usePrompt(id, view)
@@ -84,12 +86,7 @@ function Following({ id, agent, lastSeq, interruptions, place, onPlace }: Follow
   }
   return (
     <div className="grid h-full grid-cols-[minmax(0,1fr)] grid-rows-[auto_minmax(0,1fr)] md:grid-cols-[minmax(0,1fr)_minmax(20rem,26rem)] md:grid-rows-1 xl:grid-cols-[16rem_minmax(0,1fr)_minmax(24rem,32rem)]">
-      <nav aria-label="Recent conversations" className="hidden overflow-y-auto border-r border-line bg-panel xl:block">
-        <Link to="/conversations" className="block px-4 pt-4 pb-3 font-medium text-accent">
-          + New conversation
-        </Link>
-        <RecentList />
-      </nav>
+      <Recent />
       <Parts part={part} onPart={setPart} busy={busy} />
       <section aria-label="Chat" className={`min-h-0 flex-col ${part === 'chat' ? 'flex' : 'hidden'} md:flex`}>
         <ChatHead id={id} agent={agent} />
@@ -112,6 +109,8 @@ function Following({ id, agent, lastSeq, interruptions, place, onPlace }: Follow
                 onPlace({ view: 'artifacts' })
                 setPart('run')
               }}
+              onReaders={onReaders}
+              wanted={wanted}
             />
           )}
           <div className="mx-auto max-w-3xl space-y-3 px-4 pb-4 md:px-6">
@@ -156,9 +155,42 @@ function Following({ id, agent, lastSeq, interruptions, place, onPlace }: Follow
           onShow={(part) => onPlace({ view: part === 'tree' ? undefined : part })}
           artifact={artifact}
           onArtifact={setArtifact}
+          onReaders={onReaders}
+          onMessage={onMessage}
+          arrives={arrives}
         />
       </section>
+      {readers !== undefined && view.lastSeq >= firstSeq && (
+        <ReadersDialog conversationId={id} view={view} seq={readers} onClose={() => onReaders(undefined)} onGo={onGo} />
+      )}
     </div>
+  )
+}
+
+/** From what was said to the model calls that read it, and back. On a narrow screen the chat and the run take turns. */
+function useReading(onPlace: PageProps['onPlace'], onPart: (part: 'chat' | 'run') => void) {
+  const [wanted, setWanted] = useState<{ readonly seq: number } | null>(null)
+  const arrives = useRef(false)
+  const onReaders = useCallback((seq: number | undefined) => onPlace({ readers: seq }), [onPlace])
+  const onMessage = (seq: number) => {
+    onPart('chat')
+    setWanted({ seq })
+  }
+  const onGo = () => {
+    arrives.current = true
+    onPart('run')
+  }
+  return { wanted, arrives, onReaders, onMessage, onGo }
+}
+
+function Recent() {
+  return (
+    <nav aria-label="Recent conversations" className="hidden overflow-y-auto border-r border-line bg-panel xl:block">
+      <Link to="/conversations" className="block px-4 pt-4 pb-3 font-medium text-accent">
+        + New conversation
+      </Link>
+      <RecentList />
+    </nav>
   )
 }
 

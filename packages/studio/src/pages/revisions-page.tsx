@@ -1,6 +1,5 @@
 /** The revisions of an agent: who made each, when, and what is different between two of them. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { StoredAgent } from '@witan/protocol'
 import type { RevisionLine } from '@witan/protocol/tools'
 import { useState } from 'react'
@@ -35,13 +34,8 @@ export function RevisionsPage({ agentId, compared, onCompare }: PageProps) {
   const to = compared.to ?? lines[0]?.revision
   const from = compared.from ?? (to === undefined || to < 2 ? undefined : to - 1)
   return (
-    <article className="mx-auto max-w-5xl space-y-5 p-4 md:p-6">
-      <header>
-        <Link to="/agents/$agentId" params={{ agentId }} className="text-accent">
-          ← {agent?.name ?? agentId}
-        </Link>
-        <h1 className="mt-1 break-words text-lg font-semibold">Revisions of {agent?.name ?? agentId}</h1>
-      </header>
+    <div className="space-y-5">
+      <h2 className="text-base font-semibold">Revisions</h2>
       {pages.data === undefined ? (
         <UnreadNote query={pages} what="the revisions" />
       ) : (
@@ -59,7 +53,7 @@ export function RevisionsPage({ agentId, compared, onCompare }: PageProps) {
       {pages.hasNextPage && <Button onClick={() => void pages.fetchNextPage()}>Earlier revisions</Button>}
       {from !== undefined && to !== undefined && from >= 1 && <Changes agentId={agentId} from={from} to={to} />}
       {agent !== undefined && from !== undefined && <Restore agent={agent} revision={from} />}
-    </article>
+    </div>
   )
 }
 

@@ -8,6 +8,11 @@ export function usePrincipal() {
   return useQuery(principalQuery).data
 }
 
+/** Whether the caller may read what models were asked, and who read what: an admin or a reader. */
+export function useReadsAll(): boolean {
+  return usePrincipal()?.roles.some((role) => role === 'admin' || role === 'read') === true
+}
+
 /** True if something with this addressee asks the caller: by its id, by a role of it, or as anybody. */
 export function isAddressedTo(
   principal: { readonly id: string; readonly roles: readonly string[] } | undefined,

@@ -1,12 +1,12 @@
 /** How the edges of a graph are drawn, by their kind. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { drawnEdges, edgeVerb } from './edges.ts'
+import { drawnEdges, edgeVerb, lineForms } from './edges.ts'
 import { outlineOf } from './outline.ts'
 
 const edge = (from: string, to: string, kind: string) => ({ from, to, kind, description: '' })
 
-test('an edge says what it does, and a pair of agents has one line for all its kinds', () => {
+test('an edge says what it does, and a pair of agents has one line for each of its kinds', () => {
   const edges = [
     edge('desk', 'clerk', 'subAgents'),
     edge('desk', 'billing', 'subAgents'),
@@ -25,22 +25,30 @@ test('an edge says what it does, and a pair of agents has one line for all its k
     edge('desk', 'both', 'speaks'),
   ]
   assert.deepEqual(
-    drawnEdges({ edges }).map(({ from, to, label, look }) => [from, to, label, look]),
+    drawnEdges({ edges: [...edges, edge('desk', 'anna', 'users'), edge('desk', 'moon', 'constructor')] }).map(
+      ({ from, to, label, look, place, of }) => [from, to, label, look, `${place + 1} of ${of}`],
+    ),
     [
-      ['desk', 'clerk', '', 'waits'],
-      ['desk', 'billing', 'asks, hands over', 'waits'],
-      ['billing', 'desk', 'hands over', 'transfer'],
-      ['paper', 'writer', 'steps 1, 3', 'waits'],
-      ['paper', 'judge', 'step 2', 'waits'],
-      ['old', 'server', 'step', 'waits'],
-      ['desk', 'peer', 'writes to', 'waits'],
-      ['desk', 'counter', '', 'background'],
-      ['desk', 'auditor', '', 'background'],
-      ['desk', '@depot@far.test', 'calls', 'background'],
-      ['desk', 'waited', '', 'waits'],
-      ['desk', 'both', 'asks, writes to', 'waits'],
+      ['desk', 'clerk', '', 'asks', '1 of 1'],
+      ['desk', 'billing', '', 'asks', '1 of 2'],
+      ['desk', 'billing', 'hands over', 'transfers', '2 of 2'],
+      ['billing', 'desk', 'hands over', 'transfers', '1 of 1'],
+      ['paper', 'writer', 'steps 1, 3', 'workflow', '1 of 1'],
+      ['paper', 'judge', 'step 2', 'workflow', '1 of 1'],
+      ['old', 'server', 'step', 'workflow', '1 of 1'],
+      ['desk', 'peer', 'writes to', 'speaks', '1 of 1'],
+      ['desk', 'counter', '', 'background', '1 of 1'],
+      ['desk', 'auditor', '', 'background', '1 of 1'],
+      ['desk', '@depot@far.test', 'calls', 'remotes', '1 of 1'],
+      ['desk', 'waited', '', 'asks', '1 of 1'],
+      ['desk', 'both', '', 'background', '1 of 2'],
+      ['desk', 'both', 'writes to', 'speaks', '2 of 2'],
+      ['desk', 'anna', 'may ask', 'users', '1 of 1'],
+      ['desk', 'moon', 'constructor', 'other', '1 of 1'],
     ],
   )
+  const forms = Object.values(lineForms).map(({ width, dash }) => `${width} ${dash}`)
+  assert.equal(new Set(forms).size, forms.length, 'lines are told apart by their pattern')
   assert.equal(edgeVerb('constructor'), 'constructor')
 })
 

@@ -2,8 +2,27 @@
 import type { AgentGraph } from '@witan/client'
 import { type Edge, edgeWords } from '@witan/protocol/edges'
 
-/** How a line is drawn: whole for an agent that is waited for, in dashes where it may work in the background, in dots for a hand-over. */
-export type LineLook = 'waits' | 'background' | 'transfer'
+/** What a line stands for: a kind of edge; of asking, whether its agent waits or may go on. */
+export type LineLook = 'asks' | 'background' | 'transfers' | 'workflow' | 'speaks' | 'remotes' | 'users' | 'other'
+
+/** How a line is drawn, told apart by its pattern alone, and what it means. `dash` is as in SVG; a whole line has none. */
+interface LineForm {
+  readonly words: string
+  readonly width: number
+  readonly dash?: string
+}
+
+/** In the order of the legend. */
+export const lineForms: Readonly<Record<LineLook, LineForm>> = {
+  asks: { words: 'asks, and waits for the answer', width: 1.5 },
+  background: { words: 'asks, and may go on meanwhile', width: 1.5, dash: '8 5' },
+  transfers: { words: 'hands over', width: 2, dash: '0.1 5' },
+  workflow: { words: 'runs as a step', width: 3 },
+  speaks: { words: 'speaks a protocol', width: 1.5, dash: '9 4 0.1 4' },
+  remotes: { words: 'calls on another server', width: 1.5, dash: '16 6' },
+  users: { words: 'may ask a person', width: 1.5, dash: '3 6' },
+  other: { words: 'reaches in another way', width: 1.5, dash: '9 4 0.1 4 0.1 4' },
+}
 
 /** One line from an agent to another. `label` is empty for an agent that is only asked. */
 export interface DrawnEdge {
@@ -12,13 +31,9 @@ export interface DrawnEdge {
   readonly kinds: readonly string[]
   readonly label: string
   readonly look: LineLook
-}
-
-/** What a line of each look means, for the legend. */
-export const lookWords: Readonly<Record<LineLook, string>> = {
-  waits: 'waits for the answer',
-  background: 'may go on while it works',
-  transfer: 'hands over',
+  /** Its place among the lines between the same two, of how many. */
+  readonly place: number
+  readonly of: number
 }
 
 /** What an edge of that kind does; an unknown kind stays as it is. */
@@ -35,43 +50,35 @@ export function edgeLine({ from, to, kind, step, description }: GraphEdge): stri
   return `${from} ${edgeVerb(kind)} ${to}`
 }
 
-interface Pair {
-  readonly from: string
-  readonly to: string
-  readonly edges: GraphEdge[]
-}
-
-/** The lines of a graph: edges between the same two agents are one line, with all its kinds and steps. */
-export function drawnEdges({ edges }: Pick<AgentGraph, 'edges'>): DrawnEdge[] {
-  const pairs = new Map<string, Pair>()
-  for (const edge of edges) {
-    const { from, to } = edge
-    const key = `${from} ${to}`
-    const pair = pairs.get(key) ?? { from, to, edges: [] }
-    pairs.set(key, pair)
-    pair.edges.push(edge)
-  }
-  return [...pairs.values()].map(({ from, to, edges: found }) => {
-    const kinds = [...new Set(found.map(({ kind }) => kind))]
-    return { from, to, kinds, label: labelOf(found, kinds), look: lineLook(found) }
-  })
-}
-
 type GraphEdge = AgentGraph['edges'][number]
 
-function labelOf(edges: readonly GraphEdge[], kinds: readonly string[]): string {
-  if (kinds.every((kind) => kind === 'subAgents')) return ''
-  const steps = edges.flatMap(({ step }) => step ?? [])
-  const words = (kind: string) =>
-    kind !== 'workflow' || steps.length === 0
-      ? edgeVerb(kind)
-      : `${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}`
-  return kinds.map(words).join(', ')
+/** The lines of a graph: edges of one look between the same two agents are one line, with all its steps. */
+export function drawnEdges({ edges }: Pick<AgentGraph, 'edges'>): DrawnEdge[] {
+  const pairs = new Map<string, Map<LineLook, GraphEdge[]>>()
+  for (const edge of edges) {
+    const key = `${edge.from} ${edge.to}`
+    const lines = pairs.get(key) ?? new Map<LineLook, GraphEdge[]>()
+    pairs.set(key, lines)
+    const look = lineLook(edge)
+    lines.set(look, [...(lines.get(look) ?? []), edge])
+  }
+  return [...pairs.values()].flatMap((lines) =>
+    [...lines].map(([look, found], place): DrawnEdge => {
+      const [{ from, to }] = found as [GraphEdge]
+      const kinds = [...new Set(found.map(({ kind }) => kind))]
+      return { from, to, kinds, label: labelOf(found), look, place, of: lines.size }
+    }),
+  )
 }
 
-function lineLook(edges: readonly GraphEdge[]): LineLook {
-  if (edges.every(({ kind }) => kind === 'transfers')) return 'transfer'
-  const isAlone = ({ kind, blocking }: GraphEdge) =>
-    (kind === 'subAgents' || kind === 'remotes') && (blocking === 'never' || blocking === 'model')
-  return edges.every(isAlone) ? 'background' : 'waits'
+function labelOf(edges: readonly GraphEdge[]): string {
+  const steps = edges.flatMap(({ kind, step }) => (kind === 'workflow' ? (step ?? []) : []))
+  if (steps.length > 0) return `${steps.length === 1 ? 'step' : 'steps'} ${steps.join(', ')}`
+  const verbs = edges.flatMap(({ kind }) => (kind === 'subAgents' ? [] : [edgeVerb(kind)]))
+  return [...new Set(verbs)].join(', ')
+}
+
+function lineLook({ kind, blocking }: GraphEdge): LineLook {
+  if (kind === 'subAgents') return blocking === 'never' || blocking === 'model' ? 'background' : 'asks'
+  return kind !== 'other' && Object.hasOwn(lineForms, kind) ? (kind as LineLook) : 'other'
 }

@@ -19,6 +19,53 @@ export const firstConfig = [
   '})',
 ].join('\n')
 
+/** A project with a knowledge base, and an agent that searches it for each message and quotes what it finds. */
+export const knowledgeConfig = [
+  "import { defineAgent } from '@witan/core'",
+  "import { scriptedModel } from '@witan/core/testing'",
+  "import { defineConfig } from '@witan/server'",
+  '',
+  'export default defineConfig({',
+  '  // Add documents here in the Studio, or with: npx witan knowledge add handbook FOLDER',
+  "  knowledge: [{ id: 'handbook', description: 'How we work.' }],",
+  '  agents: [',
+  '    defineAgent({',
+  "      id: 'helper',",
+  "      description: 'Answers from the handbook.',",
+  "      instructions: 'Answer from the handbook, and cite its passages.',",
+  "      knowledgeBases: [{ id: 'handbook', retrieval: 'auto' }],",
+  "      // Without a key the answer comes from a script. A language model is named like 'openai/gpt-5-mini'.",
+  "      model: scriptedModel(() => 'What I found stands in the tree of this run.'),",
+  '    }),',
+  '  ],',
+  '})',
+].join('\n')
+
+/** A project with an agent that remembers what its people say. */
+export const memoryConfig = [
+  "import { defineAgent } from '@witan/core'",
+  "import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'",
+  "import { defineConfig } from '@witan/server'",
+  '',
+  'export default defineConfig({',
+  '  agents: [',
+  '    defineAgent({',
+  "      id: 'helper',",
+  "      description: 'Remembers what you tell it.',",
+  "      instructions: 'Remember what the person wants, and keep to it.',",
+  '      memory: {},',
+  '      // Without a key a script decides.',
+  "      // A language model is named like 'openai/gpt-5-mini'.",
+  '      model: scriptedModel((request, turn) => {',
+  "        const [text = ''] = lastUserMessage(request).split('\\n')",
+  "        if (turn > 0) return 'I shall remember that.'",
+  "        return call('remember', { key: 'note-' + Date.now(), text })",
+  '      }),',
+  '    }),',
+  '  ],',
+  '})',
+].join('\n')
+
 interface Here {
   /** The address of the server, such as `http://127.0.0.1:4747`. */
   readonly origin: string

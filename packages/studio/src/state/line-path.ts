@@ -31,7 +31,7 @@ export function linePath({ from, to, lanes, laneWidth }: LineEnds): { readonly p
     at = end
   }
   parts.push(bend(at, to, goesBack ? -2 : 0))
-  return { path: parts.join(' '), middle: { x: goesBack ? at.x - swing / 2 : (at.x + to.x) / 2, y: (at.y + to.y) / 2 } }
+  return { path: parts.join(' '), middle: { x: goesBack ? at.x - swing : (at.x + to.x) / 2, y: (at.y + to.y) / 2 } }
 }
 
 /** From one point to the next: onward (0), turning at the right (1), going back (-1), or turning at the left (-2). */

@@ -1,4 +1,5 @@
 /** Model calls in the tree of a run: their rows and their words. */
+import type { ConversationView } from '@witan/client'
 import type { ModelCallLine } from '@witan/protocol/schemas'
 import { formatElapsed, formatNumber } from './format.ts'
 
@@ -21,6 +22,23 @@ export function modelOfRow(row: string | null): string | null {
   if (row === null || !row.startsWith('model-')) return null
   const id = row.slice('model-'.length)
   return id.startsWith('of-') ? id.slice('of-'.length) : id
+}
+
+/** The id of the row of a model call that is not read yet. */
+export function unreadRowId(callId: string, number: number): string {
+  return `unread-${callId}-${number}`
+}
+
+/** How many model calls a run has, by its events and by what is read of them. */
+export function countModelCalls(
+  view: Pick<ConversationView, 'calls'>,
+  runId: string,
+  { lines, isPart }: { readonly lines: readonly ModelCallLine[]; readonly isPart: boolean },
+): number {
+  if (!isPart) return lines.length
+  let told = 0
+  for (const call of view.calls.values()) if (call.rootCallId === runId) told += call.modelCalls
+  return Math.max(told, lines.length)
 }
 
 /** They by the calls of their agents. */

@@ -84,6 +84,15 @@ export function useGraph(agentId: string | undefined) {
   })
 }
 
+/** What a check says of an agent as it is. Only admins may ask for one. */
+export function useCheck(agent: StoredAgent, isAdmin: boolean) {
+  return useQuery({
+    queryKey: ['check', agent.id, agent.revision],
+    queryFn: () => witan.agents.check([agent]),
+    enabled: isAdmin,
+  })
+}
+
 /** What the model of an agent is offered. Not asked for an agent with a workflow. */
 export function useAgentTools({ id, revision, workflow }: Pick<StoredAgent, 'id' | 'revision' | 'workflow'>) {
   return useQuery({

@@ -1,6 +1,8 @@
 /** The calls of a run on a line of time: when each began, and when it worked and waited for people. */
 import type { CallView, ConversationView } from '@witan/client'
 import { formatElapsed } from './format.ts'
+import { retrievalWords } from './knowledge.ts'
+import { memoryWords } from './memory.ts'
 import { periodsOf } from './spans.ts'
 import { treeRows } from './tree.ts'
 
@@ -57,9 +59,11 @@ export function timelineOf(view: ConversationView, runId: string, nowMs: number)
 }
 
 /** `leaf, from 0.4 s, worked 1.2 s, waited 3.0 s`. */
-export function timelineWords({ fromMs, workedMs, waitedMs, grows }: TimelineItem, name: string): string {
-  const words = [name, `from ${seconds(fromMs)}`, `worked ${seconds(workedMs)}`]
-  if (waitedMs > 0) words.push(`waited ${seconds(waitedMs)}`)
+export function timelineWords({ call, fromMs, workedMs, waitedMs, grows }: TimelineItem, name: string): string {
+  const words = [name, `from ${seconds(fromMs)}`, `worked ${seconds(workedMs)}`, `waited ${seconds(waitedMs)}`]
+  if (call.retrievals.length > 0) words.push(retrievalWords(call.retrievals))
+  const kept = memoryWords(call)
+  if (kept !== null) words.push(kept)
   if (grows) words.push('goes on')
   return words.join(', ')
 }

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createConversationFold } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
+import type { ModelCallLine } from '@witan/protocol/schemas'
 import { chatItems } from './chat-items.ts'
+import { countModelCalls, modelsByCall } from './model-calls.ts'
 import { stepWords } from './step.ts'
 import { pathBelowRoot, tasksOf } from './tasks.ts'
 import { callPath, callSummary, runSummary, treeRows } from './tree.ts'
@@ -164,6 +166,28 @@ test('the chat has each message before the run it belongs to, and only what was 
 test('a folded node hides what is below it', () => {
   const view = fold(rootStarts, childStarts, toolStarts)
   assert.equal(treeRows(view, 'c_1', { collapsed: new Set(['c_2']) }).length, 2)
+})
+
+test('a model call that is not read yet has its row, with its number; when all are read there are no others', () => {
+  const reply = { type: 'end', kind: 'model', callId: 'c_2', content: { model: 'm' } } as const
+  const view = fold(rootStarts, childStarts, toolStarts, reply, reply, reply)
+  const line = (number: number) => ({ id: `${number}`, callId: 'c_2', number, startedAt: null }) as ModelCallLine
+  const rowsWith = (models: readonly ModelCallLine[], isPart: boolean) =>
+    treeRows(view, 'c_1', { collapsed: new Set(), models: modelsByCall(models), isPart })
+      .filter(({ level }) => level === 3)
+      .map(({ id, unread, position, siblings }) => [id, unread, `${position} of ${siblings}`])
+  const tool = ['c_3', null, '1 of 4']
+  assert.deepEqual(rowsWith([], true), [tool, ...[1, 2, 3].map((one) => [`unread-c_2-${one}`, one, `${one + 1} of 4`])])
+  assert.deepEqual(
+    rowsWith([line(1), line(2)], true).map(([id]) => id),
+    ['c_3', 'model-1', 'model-2', 'unread-c_2-3'],
+  )
+  assert.deepEqual(
+    rowsWith([line(1)], false).map(([id]) => id),
+    ['c_3', 'model-1'],
+  )
+  assert.equal(countModelCalls(view, 'c_1', { lines: [line(1)], isPart: true }), 3)
+  assert.equal(countModelCalls(view, 'c_1', { lines: [line(1)], isPart: false }), 1)
 })
 
 test('a task lives on when its run was stopped, keeps what it was told, and stops by itself', () => {

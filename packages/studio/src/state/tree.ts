@@ -1,7 +1,7 @@
 /** The rows of a run's tree as they are drawn: depth, shown state, what each waits for, sums over children, and model calls between them. */
 import type { CallState, CallView, ConversationView, Tokens } from '@witan/client'
 import type { ModelCallLine } from '@witan/protocol/schemas'
-import { modelRowId } from './model-calls.ts'
+import { modelRowId, unreadRowId } from './model-calls.ts'
 
 /** One drawn row. `state` is what a reader should see: an agent whose children all wait is itself waiting. */
 export interface TreeRow {
@@ -10,6 +10,8 @@ export interface TreeRow {
   /** The call; of a model call the one of its agent. */
   readonly call: CallView
   readonly model: ModelCallLine | null
+  /** Set for a model call that is not read yet: its number in the agent's call. */
+  readonly unread: number | null
   /** How many rows stand below it when it is not folded. */
   readonly below: number
   readonly level: number
@@ -35,26 +37,40 @@ interface Shown {
   readonly collapsed: ReadonlySet<string>
   /** By the id of the agent's call, in their order. */
   readonly models?: ReadonlyMap<string, readonly ModelCallLine[]>
+  /** Whether more model calls are on the server: each has a row already. Default: false. */
+  readonly isPart?: boolean
 }
 
+type Place = Pick<TreeRow, 'level' | 'position' | 'siblings'>
+
 /** All rows of the tree below a root call, folded-in ones left out. */
-export function treeRows(view: ConversationView, rootCallId: string, { collapsed, models }: Shown): TreeRow[] {
+export function treeRows(view: ConversationView, rootCallId: string, shown: Shown): TreeRow[] {
+  const { collapsed, models, isPart = false } = shown
   const summaries = new Map<string, Summary>()
   summarise(view, rootCallId, summaries)
   const rows: TreeRow[] = []
-  const visit = (callId: string, at: { level: number; position: number; siblings: number }) => {
+  const visit = (callId: string, { level: own, position, siblings: all }: Place) => {
+    const at = { level: own, position, siblings: all }
     const call = view.calls.get(callId)
     const summary = summaries.get(callId)
     if (call === undefined || summary === undefined) return
     const expanded = !collapsed.has(callId)
-    const children = inOrder(view, call, models?.get(callId) ?? [])
-    const siblings = children.length
-    rows.push({ id: callId, call, model: null, below: siblings, ...at, ...summary, expanded })
+    const known = models?.get(callId) ?? []
+    const children = inOrder(view, call, known)
+    const unread = isPart ? Math.max(0, call.modelCalls - known.length) : 0
+    const siblings = children.length + unread
+    rows.push({ id: callId, call, model: null, unread: null, below: siblings, ...at, ...summary, expanded })
     if (!expanded) return
+    const level = at.level + 1
     for (const [index, child] of children.entries()) {
-      const place = { level: at.level + 1, position: index + 1, siblings }
+      const place = { level, position: index + 1, siblings, unread: null }
       if (typeof child === 'string') visit(child, place)
       else rows.push({ ...modelSummary(child), id: modelRowId(child), call, model: child, below: 0, ...place })
+    }
+    for (let index = 0; index < unread; index += 1) {
+      const number = known.length + index + 1
+      const place = { level, position: children.length + index + 1, siblings, below: 0 }
+      rows.push({ ...unreadSummary, id: unreadRowId(callId, number), call, model: null, unread: number, ...place })
     }
   }
   visit(rootCallId, { level: 1, position: 1, siblings: 1 })
@@ -65,8 +81,8 @@ export function treeRows(view: ConversationView, rootCallId: string, { collapsed
 export function rowOf(view: ConversationView, rootCallId: string, callId: string | null): TreeRow | null {
   const call = view.calls.get(callId ?? '')
   if (call === undefined || (call.rootCallId !== rootCallId && call.callId !== rootCallId)) return null
-  const at = { id: call.callId, model: null, below: call.children.length, level: 1, position: 1, siblings: 1 }
-  return { call, ...at, expanded: true, ...callSummary(view, call.callId) }
+  const at = { id: call.callId, below: call.children.length, level: 1, position: 1, siblings: 1 }
+  return { call, model: null, unread: null, ...at, expanded: true, ...callSummary(view, call.callId) }
 }
 
 /** The children of a call and its model calls, by when they began; a model call stands before what it began. */
@@ -84,6 +100,11 @@ function inOrder(view: ConversationView, { children }: CallView, models: readonl
     all.push(child)
   }
   return [...all, ...models.slice(next)]
+}
+
+const unreadSummary: Summary & Pick<TreeRow, 'expanded'> = {
+  ...{ state: 'completed', waitsFor: [], handedTo: null, expanded: true },
+  tokens: { input: 0, output: 0, complete: true },
 }
 
 function modelSummary({ status, usage }: ModelCallLine): Summary & Pick<TreeRow, 'expanded'> {

@@ -17,8 +17,8 @@ export function useCopy() {
   return { copied, copy }
 }
 
-/** Over plain HTTP from another machine, a page can copy only by a selection. */
-async function copyText(text: string): Promise<void> {
+/** Copies a text. Over plain HTTP from another machine, a page can copy only by a selection. */
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return await navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text

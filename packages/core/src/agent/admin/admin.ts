@@ -1,4 +1,4 @@
-/** Agents and protocols as data: read, delete, check. Every revision is kept. */
+/** Agents, protocols and knowledge bases as data: read, delete, check. Every revision is kept. */
 import {
   type AgentData,
   type CheckReport,
@@ -7,6 +7,7 @@ import {
   isWitanError,
   WitanError,
 } from '@witan/protocol'
+import { type KnowledgeBase, knowledgeUses } from '@witan/protocol/knowledge'
 import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { withoutStored } from '@witan/protocol/schemas'
 import { withWholeAddress } from '../address.ts'
@@ -17,12 +18,12 @@ import { type Changed, shownChange } from '../../identity/changed.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { readingOnce } from '../../identity/read-once.ts'
 import { type Inspected, inspectingAgent } from '../inspect.ts'
-import type { AgentRecords, AgentRow, ProtocolRow } from '../records.ts'
+import type { AgentRecords, AgentRow, AnyDefinition, BaseRow, ProtocolRow } from '../records.ts'
 import { idOfNamed, type Registry } from '../registry.ts'
 import { frozen } from '../../identity/frozen.ts'
 import { notFound } from '../../identity/not-found.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
-import { doubleError, readProtocol, staleError } from './read.ts'
+import { doubleError, readBase, readProtocol, staleError } from './read.ts'
 
 /** What the admin of one database works with. */
 export interface AdminContext {
@@ -62,6 +63,16 @@ export async function getProtocol(admin: AdminContext, name: string): Promise<Pr
   return lookingAgain(admin, async () => {
     const row = admin.registry.current(admin.database).protocols.get(name)
     if (row === undefined) throw notFound('protocol', name)
+    return row
+  })
+}
+
+/** The stored knowledge base. Throws `NOT_FOUND`. */
+export async function getBase(admin: AdminContext, id: string): Promise<BaseRow> {
+  await admin.registry.ensure(admin.database)
+  return lookingAgain(admin, async () => {
+    const row = admin.registry.current(admin.database).bases.get(id)
+    if (row === undefined) throw notFound('knowledge base', id)
     return row
   })
 }
@@ -145,7 +156,31 @@ export async function deleteProtocol(
   })
 }
 
-async function drop(admin: AdminContext, { id, revision }: AgentRow | ProtocolRow, called: string): Promise<void> {
+/** Deletes a knowledge base. Throws `KNOWLEDGE_REFERENCED` while an agent lists it, unless forced. Its documents are the caller's to delete. */
+export async function deleteBase(
+  admin: AdminContext,
+  id: string,
+  { force = false, ifRevision = null }: { force?: boolean; ifRevision?: number | null } = {},
+): Promise<void> {
+  await admin.registry.ensure(admin.database)
+  await lookingAgain(admin, async () => {
+    const row = await getBase(admin, id)
+    const called = `Knowledge base \`${id}\``
+    if (ifRevision !== null && ifRevision !== row.revision) throw staleError(called, row.revision, ifRevision)
+    const users = [...currentAgents(admin).values()].filter((agent) =>
+      knowledgeUses(agent).some((use) => use.id === id),
+    )
+    if (users.length > 0 && !force) {
+      const list = users.map((agent) => `\`${agent.id}\``).join(', ')
+      throw new WitanError('KNOWLEDGE_REFERENCED', `${called} is listed by ${list}.`, {
+        hint: 'Take it out of `knowledgeBases` of those agents first, or delete with ?force=true.',
+      })
+    }
+    await drop(admin, row, called)
+  })
+}
+
+async function drop(admin: AdminContext, { id, revision }: AnyDefinition, called: string): Promise<void> {
   const changes = [{ id, ifRevision: revision, row: null }]
   if (!(await admin.records.changeAgents(admin.database, changes, admin.changed()))) {
     throw new WitanError('REVISION_MISMATCH', `${called} was changed meanwhile.`, {
@@ -165,15 +200,21 @@ export function currentProtocols(admin: AdminContext): Map<string, Protocol> {
   return new Map([...admin.registry.current(admin.database).protocols].map(([name, row]) => [name, row.data]))
 }
 
+/** The knowledge bases of the database as this process knows them, by id. */
+export function currentBases(admin: AdminContext): Map<string, KnowledgeBase> {
+  return new Map([...admin.registry.current(admin.database).bases].map(([id, row]) => [id, row.data]))
+}
+
 /** What to check together with what is stored. */
 interface ToCheck {
   readonly agents?: readonly unknown[] | undefined
   readonly protocols?: readonly unknown[] | undefined
+  readonly knowledge?: readonly unknown[] | undefined
 }
 
 /**
- * Checks these agents and protocols together with the stored ones; without any, checks the stored ones. An error of form is a
- * finding too, and the rest is still checked. Agents that speak one of these protocols are checked with it.
+ * Checks these definitions together with the stored ones; without any, checks the stored ones. An error of form is a
+ * finding too, and the rest is still checked. Agents that name one of these protocols or bases are checked with it.
  */
 export async function checkTogether(admin: AdminContext, inputs: ToCheck = {}): Promise<CheckReport> {
   return (await inspectTogether(admin, inputs)).report
@@ -188,44 +229,78 @@ export async function inspectTogether(
   const patterns = patternAllowance()
   const all = currentAgents(admin)
   const { checked, looks, bad } = await runWithPauses(inspectAgents(inputs.agents ?? [], admin.domains))
-  const protocols = currentProtocols(admin)
   const given = new Map(checked)
-  const read = await runWithPauses(inspectProtocols(inputs.protocols ?? [], patterns))
-  for (const [name, protocol] of read.protocols) protocols.set(name, protocol)
-  const isAll = inputs.agents === undefined && inputs.protocols === undefined
+  const protocols = await runWithPauses(inspectOthers(protocolKind(patterns), inputs.protocols))
+  const bases = await runWithPauses(inspectOthers(baseKind, inputs.knowledge))
+  const isAll = Object.values(inputs).every((list) => list === undefined)
   for (const [id, agent] of all) {
-    const isSpeaker = agent.speaks.some(({ protocol }) => read.protocols.has(protocol))
-    if ((isAll || isSpeaker) && !checked.has(id)) checked.set(id, agent)
+    const isSpeaker = agent.speaks.some(({ protocol }) => protocols.read.has(protocol))
+    const isSearcher = knowledgeUses(agent).some((use) => bases.read.has(use.id))
+    if ((isAll || isSpeaker || isSearcher) && !checked.has(id)) checked.set(id, agent)
   }
   for (const [id, agent] of checked) all.set(id, agent)
-  const report = await checkAll([...checked.values()], all, { ...admin.check, protocols, patterns })
+  const report = await checkAll([...checked.values()], all, {
+    ...admin.check,
+    protocols: new Map([...currentProtocols(admin), ...protocols.read]),
+    bases: new Map([...currentBases(admin), ...bases.read]),
+    patterns,
+  })
   const isNews = (finding: Finding) => looks.get(finding.agent)?.isReported(finding) !== true
-  const errors = [...bad, ...read.bad, ...report.errors.filter(isNews)]
+  const errors = [...bad, ...protocols.bad, ...bases.bad, ...report.errors.filter(isNews)]
   return { report: { ...report, errors, warnings: report.warnings.filter(isNews) }, agents: given }
 }
 
-function* inspectProtocols(inputs: readonly unknown[], patterns: PatternAllowance): Pausable<InspectedProtocols> {
-  const protocols = new Map<string, Protocol>()
-  const bad: Finding[] = []
-  for (const [index, input] of inputs.entries()) {
-    const path = `protocols.${index}`
-    const read = yield* readProtocol(input, patterns)
-    if (!read.ok) {
-      bad.push(
-        ...read.problems.map((problem) => ({ ...formFinding('', problem), path: `${path}.${problem.path ?? ''}` })),
-      )
-      continue
-    }
-    const { name } = read.protocol
-    if (protocols.has(name)) bad.push(formFinding('', doubleError({ name, what: 'Protocol', path: `${path}.name` })))
-    protocols.set(name, read.protocol)
-  }
-  return { protocols, bad }
+/** Definitions of one kind that were given: those that could be read, by name, and what is wrong with the others. */
+interface InspectedOthers<Data> {
+  readonly read: ReadonlyMap<string, Data>
+  readonly bad: readonly Finding[]
 }
 
-interface InspectedProtocols {
-  readonly protocols: ReadonlyMap<string, Protocol>
-  readonly bad: readonly Finding[]
+/** How a kind of definition is read: `path` is the key of its list, `key` that of its name. */
+interface OtherKind<Data> {
+  readonly path: string
+  readonly key: string
+  readonly what: string
+  read(input: unknown): Pausable<{ readonly data: Data; readonly name: string } | readonly WitanError[]>
+}
+
+function protocolKind(patterns: PatternAllowance): OtherKind<Protocol> {
+  return {
+    path: 'protocols',
+    key: 'name',
+    what: 'Protocol',
+    *read(input) {
+      const read = yield* readProtocol(input, patterns)
+      return read.ok ? { data: read.protocol, name: read.protocol.name } : read.problems
+    },
+  }
+}
+
+const baseKind: OtherKind<KnowledgeBase> = {
+  path: 'knowledge',
+  key: 'id',
+  what: 'Knowledge base',
+  *read(input) {
+    const read = yield* readBase(input)
+    return read.ok ? { data: read.base, name: read.base.id } : read.problems
+  },
+}
+
+function* inspectOthers<Data>(kind: OtherKind<Data>, inputs: readonly unknown[] = []): Pausable<InspectedOthers<Data>> {
+  const read = new Map<string, Data>()
+  const bad: Finding[] = []
+  for (const [index, input] of inputs.entries()) {
+    const path = `${kind.path}.${index}`
+    const found = yield* kind.read(input)
+    if (!('data' in found)) {
+      bad.push(...found.map((problem) => ({ ...formFinding('', problem), path: `${path}.${problem.path ?? ''}` })))
+      continue
+    }
+    const { name, data } = found
+    if (read.has(name)) bad.push(formFinding('', doubleError({ name, what: kind.what, path: `${path}.${kind.key}` })))
+    read.set(name, data)
+  }
+  return { read, bad }
 }
 
 interface Inspection {

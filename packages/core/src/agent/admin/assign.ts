@@ -1,5 +1,6 @@
 /** Adds and removes single sub-agents and tools of an agent. Each change is an ordinary save of that agent. */
 import { type AgentData, isWitanError, type StoredAgent, type SubAgentEdge, WitanError } from '@witan/protocol'
+import { type KnowledgeUse, knowledgeUses } from '@witan/protocol/knowledge'
 import type { AssignedSubAgent, SubAgentLine } from '@witan/protocol/edges'
 import { type AdminContext, getAgent, lookingAgain, toStored } from './admin.ts'
 import { existsError, type Saved, saveAgents } from './save.ts'
@@ -119,6 +120,41 @@ export async function unassignTool(
     edit: ({ tools }) => {
       if (!tools.includes(tool)) throw notListed(id, `tool \`${tool.slice(0, 80)}\``)
       return { tools: tools.filter((one) => one !== tool) }
+    },
+  })
+  return (saved as Saved).agent
+}
+
+/** Gives an agent a knowledge base, or replaces how it searches it. Throws `KNOWLEDGE_UNKNOWN`, and what a check of its filter finds. */
+export async function assignKnowledge(
+  admin: AdminContext,
+  id: string,
+  { use, ifRevision = null }: RevisionOption & { readonly use: KnowledgeUse },
+): Promise<Saved> {
+  let created = true
+  const [saved] = await revise(admin, id, {
+    ifRevision,
+    edit: ({ knowledgeBases }) => {
+      const at = knowledgeUses({ knowledgeBases }).findIndex((one) => one.id === use.id)
+      created = at < 0
+      return { knowledgeBases: created ? [...knowledgeBases, use] : knowledgeBases.with(at, use) }
+    },
+  })
+  return { agent: (saved as Saved).agent, created }
+}
+
+/** Takes a knowledge base from an agent. Throws `NOT_FOUND` if the agent does not list it. */
+export async function unassignKnowledge(
+  admin: AdminContext,
+  id: string,
+  { base, ifRevision = null }: RevisionOption & { readonly base: string },
+): Promise<StoredAgent> {
+  const [saved] = await revise(admin, id, {
+    ifRevision,
+    edit: (agent) => {
+      const rest = agent.knowledgeBases.filter((one) => (typeof one === 'string' ? one : one.id) !== base)
+      if (rest.length === agent.knowledgeBases.length) throw notListed(id, `knowledge base \`${base.slice(0, 80)}\``)
+      return { knowledgeBases: rest }
     },
   })
   return (saved as Saved).agent

@@ -1,10 +1,12 @@
 /** Submitted definitions: parsed, and the errors that a save and a check share. */
 import { type AgentData, WitanError } from '@witan/protocol'
+import { withoutStoredBase } from '@witan/protocol/knowledge'
 import { withoutStored } from '@witan/protocol/schemas'
 import type { Pausable } from '../../identity/pausable.ts'
 import { readingOnce } from '../../identity/read-once.ts'
 import { parsingAgent } from '../parse.ts'
 import type { PatternAllowance } from '../../model/pattern.ts'
+import { type ReadBase, readingBase } from '../knowledge/parse-base.ts'
 import { type ReadProtocol, readingOf } from '../protocol/parse-protocol.ts'
 
 /** Reads a submitted agent in pieces. Fields that a read adds are ignored. */
@@ -15,6 +17,11 @@ export function* readAgent(input: unknown): Pausable<AgentData> {
 /** Reads a submitted protocol in pieces, in the same way. */
 export function* readProtocol(input: unknown, patterns: PatternAllowance): Pausable<ReadProtocol> {
   return yield* readingOf(yield* readingOnce(withoutStored(input)), patterns)
+}
+
+/** Reads a submitted knowledge base in pieces, in the same way. */
+export function* readBase(input: unknown): Pausable<ReadBase> {
+  return yield* readingBase(yield* readingOnce(withoutStoredBase(input)))
 }
 
 /** A definition of a batch. */

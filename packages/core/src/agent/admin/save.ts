@@ -1,25 +1,37 @@
-/** Saves agents and protocols: parsed, checked together, and stored all or none. */
+/** Saves agents, protocols and knowledge bases: parsed, checked together, and stored all or none. */
 import { type AgentData, type Finding, type StoredAgent, WitanError } from '@witan/protocol'
+import { type KnowledgeBase, knowledgeUses } from '@witan/protocol/knowledge'
 import type { Protocol, StoredProtocol } from '@witan/protocol/protocols'
 import { localOf, withWholeAddress } from '../address.ts'
 import { checkAgent, type Survey, surveyOf } from '../check/check.ts'
 import { clashes } from '../check/names.ts'
+import { checkKnowledge } from '../check/knowledge.ts'
+import { checkBaseQuery } from '../check/knowledge-query.ts'
 import { checkPeers } from '../check/peers.ts'
 import type { Changed } from '../../identity/changed.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { peerMessagesIn } from '../protocol/peer-messages.ts'
-import { type AgentChange, type AgentRow, protocolId, type ProtocolRow } from '../records.ts'
+import {
+  type AgentChange,
+  type AgentRow,
+  type AnyDefinition,
+  type BaseRow,
+  baseRowId,
+  protocolId,
+  type ProtocolRow,
+} from '../records.ts'
 import { listedByParents } from '../seed.ts'
 import {
   type AdminContext,
   currentAgents,
+  currentBases,
   currentProtocols,
   lookingAgain,
   toStored,
   toStoredProtocol,
 } from './admin.ts'
-import { doubleError, type Listed, readAgent, readProtocol, staleError } from './read.ts'
+import { doubleError, type Listed, readAgent, readBase, readProtocol, staleError } from './read.ts'
 
 /** An agent that was saved, and whether it is new. */
 export interface Saved {
@@ -30,6 +42,12 @@ export interface Saved {
 /** A protocol that was saved, and whether it is new. */
 interface SavedProtocol {
   readonly protocol: StoredProtocol
+  readonly created: boolean
+}
+
+/** A knowledge base that was saved, and whether it is new. */
+export interface SavedBase {
+  readonly row: BaseRow
   readonly created: boolean
 }
 
@@ -49,11 +67,13 @@ interface SaveOptions extends SaveTerms {
 interface ToSave {
   readonly agents?: readonly unknown[] | undefined
   readonly protocols?: readonly unknown[] | undefined
+  readonly knowledge?: readonly unknown[] | undefined
 }
 
 interface Parsed {
   readonly agents: readonly AgentData[]
   readonly protocols: readonly Protocol[]
+  readonly bases: readonly KnowledgeBase[]
   readonly patterns: PatternAllowance
 }
 
@@ -61,20 +81,22 @@ interface Parsed {
 interface SavedTogether {
   readonly agents: readonly Saved[]
   readonly protocols: readonly SavedProtocol[]
+  readonly knowledge: readonly SavedBase[]
 }
 
 /**
- * Saves agents and protocols, all or none. Throws the first error found; warnings are stored with the agents. A save that
+ * Saves agents, protocols and knowledge bases, all or none. Throws the first error found; warnings are stored with the agents. A save that
  * changes nothing creates no revision.
  */
 export async function saveTogether(
   admin: AdminContext,
-  { agents: inputs = [], protocols = [] }: ToSave,
+  { agents: inputs = [], protocols = [], knowledge = [] }: ToSave,
   options: SaveOptions = {},
 ): Promise<SavedTogether> {
   const patterns = patternAllowance()
   const parsed = {
     protocols: await runWithPauses(readProtocols(protocols, patterns)),
+    bases: await runWithPauses(readBases(knowledge)),
     agents: (await runWithPauses(readAgents(inputs))).map((agent) => withWholeAddress(agent, admin.domains)),
     patterns,
   }
@@ -82,8 +104,18 @@ export async function saveTogether(
   refuseDoubles(
     parsed.protocols.map(({ name }, index) => ({ name, what: 'Protocol', path: `protocols.${index}.name` })),
   )
+  refuseDoubles(
+    parsed.bases.map(({ id }, index) => ({ name: id, what: 'Knowledge base', path: `knowledge.${index}.id` })),
+  )
   await admin.registry.ensure(admin.database)
   return lookingAgain(admin, () => save(admin, parsed, options))
+}
+
+/** The definitions of the code, as written. */
+export interface CodeDefinitions {
+  readonly agents: readonly object[]
+  readonly protocols: readonly object[]
+  readonly knowledge: readonly object[]
 }
 
 /** Saves agents, as `saveTogether` does. */
@@ -96,15 +128,15 @@ export async function saveAgents(
 }
 
 /**
- * Saves the agents and protocols of the code, as `source: code`, and adds each agent to the rosters of the parents that it names,
+ * Saves the definitions of the code, as `source: code`, and adds each agent to the rosters of the parents that it names,
  * stored parents included [F10]. A stored parent that cannot list it is left unchanged; `report` gets the reason.
  */
 export async function seedDefinitions(
   admin: AdminContext,
-  { agents, protocols }: { readonly agents: readonly object[]; readonly protocols: readonly object[] },
+  { agents, ...others }: CodeDefinitions,
   report: (error: unknown) => void,
 ): Promise<void> {
-  await saveTogether(admin, { agents: listedByParents(agents, agents), protocols }, { source: 'code' })
+  await saveTogether(admin, { agents: listedByParents(agents, agents), ...others }, { source: 'code' })
   const seeded = new Set(agents.map((agent) => (agent as { readonly id?: unknown }).id))
   for (const { id, data, source } of [...admin.registry.current(admin.database).agents.values()]) {
     const [parent = data] = seeded.has(id) ? [] : listedByParents([data], agents)
@@ -114,7 +146,6 @@ export async function seedDefinitions(
 
 async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): Promise<SavedTogether> {
   const rows = admin.registry.current(admin.database).agents
-  const known = admin.registry.current(admin.database).protocols
   const { agents, survey } = await surveyTogether(admin, parsed)
   const changed = admin.changed()
   const changes: Planned<AgentRow>[] = []
@@ -130,24 +161,59 @@ async function save(admin: AdminContext, parsed: Parsed, options: SaveOptions): 
     const row = { id: agent.id, data: agent, warnings, changed }
     changes.push(await planned(admin, { known: current, row }, options))
   }
-  const others: Planned<ProtocolRow>[] = []
-  for (const data of parsed.protocols) {
-    const current = known.get(data.name)
-    refuseStale({ ...protocolNamed(data.name), known: current }, options)
-    const row = { id: protocolId(data.name), data, warnings: [], changed }
-    others.push(await planned(admin, { known: current, row }, options))
-  }
+  const protocols = await plannedProtocols(admin, parsed, { changed, options })
+  const bases = await plannedBases(admin, parsed, { changed, options })
   refuseUnfit(parsed, agents, survey)
-  const isStored = await store(admin, [...changes, ...others], changed)
+  const isStored = await store(admin, [...changes, ...protocols, ...bases], changed)
   // The code's own are saved at each start, and acknowledged to nobody.
   if (!isStored && options.source !== 'code') await admin.records.confirmStored(admin.database)
   return {
     agents: changes.map(({ row, ifRevision }) => ({ agent: toStored(admin, row), created: ifRevision === 0 })),
-    protocols: others.map(({ row, ifRevision }) => ({
+    protocols: protocols.map(({ row, ifRevision }) => ({
       protocol: toStoredProtocol(admin, row),
       created: ifRevision === 0,
     })),
+    knowledge: bases.map(({ row, ifRevision }) => ({ row, created: ifRevision === 0 })),
   }
+}
+
+/** Who changes definitions, and on which terms. */
+interface Change {
+  readonly changed: Changed
+  readonly options: SaveOptions
+}
+
+async function plannedProtocols(
+  admin: AdminContext,
+  { protocols }: Parsed,
+  { changed, options }: Change,
+): Promise<Planned<ProtocolRow>[]> {
+  const known = admin.registry.current(admin.database).protocols
+  const changes: Planned<ProtocolRow>[] = []
+  for (const data of protocols) {
+    const current = known.get(data.name)
+    refuseStale({ ...protocolNamed(data.name), known: current }, options)
+    const row = { id: protocolId(data.name), data, warnings: [], changed }
+    changes.push(await planned(admin, { known: current, row }, options))
+  }
+  return changes
+}
+
+async function plannedBases(
+  admin: AdminContext,
+  { bases }: Parsed,
+  { changed, options }: Change,
+): Promise<Planned<BaseRow>[]> {
+  const known = admin.registry.current(admin.database).bases
+  const changes: Planned<BaseRow>[] = []
+  for (const data of bases) {
+    const current = known.get(data.id)
+    await checkBaseQuery(data, admin.check.querySources)
+    refuseStale({ called: `Knowledge base \`${data.id}\``, id: data.id, known: current }, options)
+    const row = { id: baseRowId(data.id), data, warnings: [], changed }
+    changes.push(await planned(admin, { known: current, row }, options))
+  }
+  return changes
 }
 
 /**
@@ -174,18 +240,21 @@ async function refuseKey(admin: AdminContext, address: string): Promise<void> {
 /** The agents as they will be, and what their check reads. */
 async function surveyTogether(
   admin: AdminContext,
-  { agents: changed, protocols, patterns }: Parsed,
+  { agents: changed, protocols, bases, patterns }: Parsed,
 ): Promise<{ readonly agents: ReadonlyMap<string, AgentData>; readonly survey: Survey }> {
   const agents = currentAgents(admin)
   for (const agent of changed) agents.set(agent.id, agent)
   const all = currentProtocols(admin)
   for (const protocol of protocols) all.set(protocol.name, protocol)
-  return { agents, survey: await surveyOf(changed, agents, { ...admin.check, protocols: all, patterns }) }
+  const known = currentBases(admin)
+  for (const base of bases) known.set(base.id, base)
+  const context = { ...admin.check, protocols: all, bases: known, patterns }
+  return { agents, survey: await surveyOf(changed, agents, context) }
 }
 
-/** Refuses changed protocols that an agent which speaks one of them does not survive, with all findings. */
+/** Refuses changed protocols and knowledge bases that an agent which names one of them does not survive, with all findings. */
 function refuseUnfit(
-  { agents: changed, protocols }: Parsed,
+  { agents: changed, protocols, bases }: Parsed,
   agents: ReadonlyMap<string, AgentData>,
   { context }: Survey,
 ): void {
@@ -196,19 +265,24 @@ function refuseUnfit(
   )
   const set = { agents, protocols: context.protocols }
   refuseErrors(speakers.flatMap((agent) => [...checkPeers(agent, set), ...clashes(agent, peerMessagesIn(agent, set))]))
+  const ids = new Set(bases.map(({ id }) => id))
+  const searchers = [...agents.values()].filter(
+    (agent) => !saved.has(agent.id) && knowledgeUses(agent).some(({ id }) => ids.has(id)),
+  )
+  refuseErrors(searchers.flatMap((agent) => checkKnowledge(agent, context)))
 }
 
 /** A definition that is about to be stored; its row is the current one if nothing changes. */
-interface Planned<Row extends AgentRow | ProtocolRow> extends AgentChange {
+interface Planned<Row extends AnyDefinition> extends AgentChange {
   readonly row: Row
 }
 
-interface Wanted<Row extends AgentRow | ProtocolRow> {
+interface Wanted<Row extends AnyDefinition> {
   readonly known: Row | undefined
   readonly row: Pick<Row, 'id' | 'data' | 'warnings' | 'changed'>
 }
 
-async function planned<Row extends AgentRow | ProtocolRow>(
+async function planned<Row extends AnyDefinition>(
   admin: AdminContext,
   { known, row }: Wanted<Row>,
   options: SaveOptions,
@@ -218,7 +292,9 @@ async function planned<Row extends AgentRow | ProtocolRow>(
   if (known !== undefined && known.source === source && JSON.stringify(known.data) === JSON.stringify(data))
     return { id, ifRevision: known.revision, row: known }
   const last = known?.revision ?? (await admin.records.lastAgentRevision(admin.database, id))
-  const next = { ...row, database: admin.database, revision: last + 1, source } as Row
+  const revision = last + 1
+  const firstRevision = known === undefined ? revision : (known.firstRevision ?? 1)
+  const next = { ...row, database: admin.database, revision, firstRevision, source } as Row
   return { id, ifRevision: known?.revision ?? 0, row: next }
 }
 
@@ -227,7 +303,7 @@ async function store(admin: AdminContext, changes: readonly AgentChange[], chang
   const real = changes.filter(({ row, ifRevision }) => row?.revision !== ifRevision)
   if (real.length === 0) return false
   if (!(await admin.records.changeAgents(admin.database, real, changed)))
-    throw new WitanError('REVISION_MISMATCH', 'An agent or protocol was changed meanwhile; nothing was saved.', {
+    throw new WitanError('REVISION_MISMATCH', 'A definition was changed meanwhile; nothing was saved.', {
       hint: 'Read it again and repeat the change.',
     })
   for (const { id, row } of real) admin.registry.put(admin.database, id, row)
@@ -242,6 +318,16 @@ function* readProtocols(inputs: readonly unknown[], patterns: PatternAllowance):
     protocols.push(read.protocol)
   }
   return protocols
+}
+
+function* readBases(inputs: readonly unknown[]): Pausable<KnowledgeBase[]> {
+  const bases: KnowledgeBase[] = []
+  for (const input of inputs) {
+    const read = yield* readBase(input)
+    if (!read.ok) throw read.problems[0]
+    bases.push(read.base)
+  }
+  return bases
 }
 
 function* readAgents(inputs: readonly unknown[]): Pausable<AgentData[]> {
@@ -284,7 +370,7 @@ function protocolNamed(name: string): Named {
 }
 
 function refuseStale(
-  { called, id, known }: Named & { readonly known: AgentRow | ProtocolRow | undefined },
+  { called, id, known }: Named & { readonly known: AnyDefinition | undefined },
   { create, ifRevision }: SaveTerms,
 ): void {
   if (create === true && known !== undefined) throw existsError(id)

@@ -1,6 +1,8 @@
 /** Checks approvals: the agent has each tool, and each condition can be read and can be met. */
 import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
+import { knowledgeUses } from '@witan/protocol/knowledge'
+import { planTool } from '@witan/protocol/plan'
 import { agentEdgesOf, edgesOf, transferTool } from '@witan/protocol/edges'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { namesOf } from '../../tool/schema-names.ts'
@@ -56,13 +58,16 @@ function toolNames(agent: AgentData): readonly string[] {
 
 /** The built-in tools of an agent. Whether it is in a loop depends on who lists it. */
 function builtInsOf(agent: AgentData): readonly string[] {
-  const { questions, users, endToolMode, artifacts, transferReach } = agent
+  const { questions, users, endToolMode, artifacts, enablePlanning, memory, transferReach } = agent
   return [
     'exit_loop',
     ...(questions ? ['ask_question'] : []),
     ...(asksPeople({ users }) ? peopleTools : []),
     ...(endToolMode ? ['end_tool_mode'] : []),
     ...(artifacts ? ['save_artifact', 'read_artifact'] : []),
+    ...(knowledgeUses(agent).length > 0 ? ['search_knowledge'] : []),
+    ...((memory ?? null) === null ? [] : ['remember', 'recall']),
+    ...(enablePlanning ? [planTool] : []),
     ...(transferReach === 'tree' ? [transferTool] : []),
     ...(edgesOf(agent).some(({ mayRunInBackground }) => mayRunInBackground) ? taskTools : []),
   ]

@@ -2,6 +2,7 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import type { ErrorFinding, RefusalCode } from '@witan/protocol/schemas'
 import { agentEdgesOf, edgesOf, edgeWords, transferTool } from '@witan/protocol/edges'
+import type { KnowledgeBase } from '@witan/protocol/knowledge'
 import type { Protocol } from '@witan/protocol/protocols'
 import type { PatternAllowance } from '../../model/pattern.ts'
 import type { FunctionTool } from '../../tool/define-tool.ts'
@@ -27,6 +28,8 @@ export interface Surroundings {
   readonly checked?: ReadonlySet<string>
   /** By name. */
   readonly protocols: ReadonlyMap<string, Protocol>
+  /** By id. */
+  readonly bases: ReadonlyMap<string, KnowledgeBase>
   /** What is left for the patterns of the request that this check belongs to; absent: each schema counts by itself. */
   readonly patterns?: PatternAllowance
 }

@@ -1,6 +1,6 @@
 /** Checks queries: a single SELECT, one value for each placeholder, readable schemas. */
 import type { AgentData, Finding, Query } from '@witan/protocol'
-import { schemaProblem } from '../../model/json-schema-problem.ts'
+import { type SchemaAllowance, schemaAllowance, schemaProblem } from '../../model/json-schema-problem.ts'
 import { POSTGRES_LEXIS, placeholderNames, readQueryText, SQLITE_LEXIS } from '../../tool/query-text.ts'
 import { propertyNames } from '../../tool/schema.ts'
 import type { PatternAllowance } from '../../model/pattern.ts'
@@ -93,27 +93,36 @@ interface SchemaAt {
   readonly agent: AgentData
   readonly path: string
   readonly patterns: PatternAllowance | undefined
+  readonly schemas?: SchemaAllowance
 }
 
 /** A finding if a schema cannot be read, at the path of the unreadable part. */
-export function* unreadable({ agent, path, patterns }: SchemaAt, schema: NonNullable<Schema>): Pausable<Finding[]> {
-  const problem = yield* schemaProblem(schema, patterns)
+export function* unreadable(
+  { agent, path, patterns, schemas }: SchemaAt,
+  schema: NonNullable<Schema>,
+): Pausable<Finding[]> {
+  const problem = yield* schemaProblem(schema, patterns, schemas)
   if (problem === null) return []
   const at = problem.path === '' ? path : `${path}.${problem.path}`
   const detail = `The JSON Schema at \`${at}\` cannot be read: ${problem.reason}`
   const isPattern = problem.reason.includes('pattern')
+  const isExcess = schemas !== undefined && schemas.left < 0
   const hint = isPattern
     ? 'Patterns are those of RE2: without look-around and without references to groups.'
-    : 'Draft 2020-12 and draft 7 are understood.'
+    : isExcess
+      ? 'Shorten them, or make several agents of it.'
+      : 'Draft 2020-12 and draft 7 are understood.'
   return [errorAt(agent, at, { code: 'AGENT_INVALID', detail, hint })]
 }
 
 function* checkSchemas(agent: AgentData, patterns: PatternAllowance | undefined): Pausable<Finding[]> {
   const findings: Finding[] = []
+  const schemas = schemaAllowance()
   for (const key of ['queries', 'actions'] as const)
     for (const [index, { name, parametersSchema }] of agent[key].entries()) {
       const path = `${key}.${index}.parametersSchema`
-      const broken = parametersSchema === null ? [] : yield* unreadable({ agent, path, patterns }, parametersSchema)
+      const broken =
+        parametersSchema === null ? [] : yield* unreadable({ agent, path, patterns, schemas }, parametersSchema)
       findings.push(...broken)
       if (broken.length > 0 || takesObject(parametersSchema)) continue
       const detail = `The arguments of \`${name}\` are always an object, but its schema or sample is not.`

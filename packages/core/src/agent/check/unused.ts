@@ -2,6 +2,7 @@
 import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import type { WarningFinding } from '@witan/protocol/schemas'
+import { knowledgeUses } from '@witan/protocol/knowledge'
 import { agentEdgesOf, edgesOf, edgeWords, mappedName, transferTool } from '@witan/protocol/edges'
 import { nearest } from '../nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
@@ -31,10 +32,11 @@ function warningAt(agent: AgentData, path: string, what: Pick<WarningFinding, 'c
   return { ...what, severity: 'warning', agent: agent.id, path }
 }
 
-/** A parameter that no model, query, action, tool or sub-agent uses. Actions and tools get every bound parameter. */
+/** A parameter that no model, query, action, tool, filter or sub-agent uses. Actions and tools get every bound parameter. */
 function unusedParameters(agent: AgentData, agents: AgentSet): Finding[] {
   if (agent.actions.length + agent.tools.length > 0) return []
   const used = new Set(agent.queries.flatMap(({ query }) => [...query.matchAll(/\$(\w+)/g)].map(([, name]) => name)))
+  for (const { filter } of knowledgeUses(agent)) for (const name of Object.values(filter)) used.add(name)
   for (const edge of agentEdgesOf(agent)) {
     for (const { name } of agents.get(edge.agent)?.parameters ?? []) used.add(mappedName(edge, name) ?? '')
   }
@@ -44,7 +46,7 @@ function unusedParameters(agent: AgentData, agents: AgentSet): Finding[] {
       : [
           warningAt(agent, `parameters.${index}`, {
             code: 'PARAM_UNUSED',
-            detail: `\`${name}\` is hidden from the model of \`${agent.id}\`, and no query, action, tool or sub-agent takes it.`,
+            detail: `\`${name}\` is hidden from the model of \`${agent.id}\`, and no query, action, tool, filter or sub-agent takes it.`,
             hint: `Take it out, or use it, such as \`$${name}\` in a query.`,
           }),
         ],

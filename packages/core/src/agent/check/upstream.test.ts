@@ -18,6 +18,7 @@ const context: CheckContext = {
   hasPrice: () => true,
   modelNames: [],
   protocols: new Map(),
+  bases: new Map(),
   maxDepth: 8,
 }
 

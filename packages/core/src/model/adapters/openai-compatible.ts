@@ -6,7 +6,7 @@ import type { Model, ModelCallOptions, ModelPart, ModelPrice, ModelRequest } fro
 import { afterText, asCostly, ModelCallError } from '../model.ts'
 import { vendorAt } from '../price-table.ts'
 import { type ModelSettings, settingsWith } from '../settings.ts'
-import type { Called } from './openai-compatible-error.ts'
+import { type Server, type ServerOptions, serverAt } from './openai-compatible-address.ts'
 import { errorOfEnd, errorOfNetwork, errorOfResponse } from './openai-compatible-error.ts'
 import { refusesThoughts, type Wanted, wantedBy } from './openai-compatible-kept.ts'
 import type { ReadState, ReplyReader } from './openai-compatible-read.ts'
@@ -16,14 +16,9 @@ import { type LimitKey, requestBody } from './openai-compatible-request.ts'
 import { type CallLimits, watchCall } from './openai-compatible-watch.ts'
 
 /** Where a model is and how to call it. */
-export interface OpenAICompatibleOptions extends ModelSettings {
-  /** The address before `/chat/completions`, such as `http://localhost:11434/v1`. */
-  readonly baseUrl: string
+export interface OpenAICompatibleOptions extends ModelSettings, ServerOptions {
   /** The name the server knows the model by. */
   readonly model: string
-  /** Sent as a bearer token; without it no `Authorization` header is sent. It never appears in an error. */
-  readonly apiKey?: string
-  readonly headers?: Readonly<Record<string, string>>
   /**
    * How long the server may send nothing of its reply, at its beginning and in it; comments that keep a connection open are nothing.
    * Default 300 000: a local server may read a long prompt slowly.
@@ -63,12 +58,10 @@ export function openaiCompatible(options: OpenAICompatibleOptions): Model {
 
 const carried = ['image/*', 'audio/wav', 'audio/x-wav', 'audio/mpeg', 'audio/mp3', 'application/pdf']
 
-interface Connection {
+interface Connection extends Omit<Server, 'url'> {
   readonly id: string
   readonly url: string
   readonly model: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly called: Called
   readonly limits: CallLimits
   readonly fetch: typeof fetch
   /** Whose kept parts it takes back; empty once the server has refused such parts. */
@@ -81,26 +74,14 @@ interface Connection {
 }
 
 function connect(options: OpenAICompatibleOptions): Connection {
-  const { baseUrl, model, apiKey = '', timeoutMs = 300_000, totalTimeoutMs = 3_600_000 } = options
-  if (!URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl)) {
-    // The address is not repeated, because it may hold a password.
-    throw new WitanError('CONFIG_INVALID', '`baseUrl` is no http or https address.', {
-      path: 'baseUrl',
-      hint: 'Write the part before `/chat/completions`, such as `http://127.0.0.1:11434/v1`.',
-    })
-  }
-  const url = new URL(baseUrl)
-  if (url.username !== '' || url.password !== '') {
-    throw new WitanError('CONFIG_INVALID', 'An address must not hold a user name or password.', { path: 'baseUrl' })
-  }
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
-  const secrets = [apiKey, ...Object.values(options.headers ?? {})].filter((secret) => secret.length >= 6)
+  const { model, timeoutMs = 300_000, totalTimeoutMs = 3_600_000 } = options
+  const { url, headers, called } = serverAt(options, '/chat/completions')
   return {
     id: options.id ?? `${url.host}/${model}`,
     url: url.href,
     model,
-    headers: requestHeaders(options.headers ?? {}, apiKey),
-    called: { name: `The model server ${url.host}`, secrets },
+    headers,
+    called,
     limits: { silenceMs: timeoutMs, totalMs: totalTimeoutMs },
     fetch: options.fetch ?? fetch,
     keeper: `openai-compatible ${keptAddress(url)} ${model}`,
@@ -121,25 +102,6 @@ function checkedSettings({ maxOutputTokens, providerOptions }: ModelSettings): M
     { ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }) },
     { ...(providerOptions === undefined ? {} : { providerOptions }) },
   )
-}
-
-/** The headers of every request, each name once and in lower case. */
-function requestHeaders(given: Readonly<Record<string, string>>, apiKey: string): Readonly<Record<string, string>> {
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream, application/json' })
-  const all = apiKey === '' ? given : { authorization: `Bearer ${apiKey}`, ...given }
-  for (const [name, value] of Object.entries(all)) {
-    try {
-      headers.set(name, value)
-    } catch {
-      // Without a cause: the platform's own message repeats the value.
-      const hint = 'Look for a line end or a letter outside Latin-1.'
-      throw new WitanError('CONFIG_INVALID', `The value of the header "${name}" cannot be sent.`, {
-        path: 'headers',
-        hint,
-      })
-    }
-  }
-  return Object.fromEntries(headers)
 }
 
 async function* converse(

@@ -1,7 +1,8 @@
 /** Which models read an entry: where it stands in the documents of the fold, and whose requests reach there. */
 import type { EntryReaders } from '@witan/protocol/schemas'
 import type { Entry } from '@witan/protocol/entries'
-import type { AgentCall, SharedHistory } from '../../conversation/state.ts'
+import type { AgentCall } from '../../conversation/state.ts'
+import type { SharedHistory } from '../../conversation/shared-history.ts'
 import { askedModels, endsModelCall } from './asked.ts'
 import type { LoadedLog } from './loaded-log.ts'
 import { afterEntry, type Before, beforeEntry, isHeld, type Traces, tracesOf } from './traces.ts'

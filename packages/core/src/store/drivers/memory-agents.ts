@@ -33,9 +33,10 @@ function changeAgent({ agents, revisions }: MemoryTables, { id, row }: AgentChan
     agents.delete(id)
     return
   }
+  const { firstRevision: _, ...kept } = row
   const known = revisions.get(id) ?? new Map()
-  revisions.set(id, known.set(row.revision, row))
-  agents.set(id, row)
+  revisions.set(id, known.set(row.revision, kept as typeof row))
+  agents.set(id, { ...kept, firstRevision: agents.get(id)?.firstRevision ?? row.revision } as typeof row)
 }
 
 type ReplyMethods = Pick<Store, 'beginReply' | 'finishReply'>

@@ -49,7 +49,7 @@ export function listenMethods(access: MemoryAccess): ListenMethods {
 }
 
 /** Takes a store from the tables; the last one leaves nothing behind. */
-export function leave(memory: Memory, handle: OpenStore): void {
+export async function leave(memory: Memory, handle: OpenStore): Promise<void> {
   handle.listeners.clear()
   memory.handles.delete(handle)
   if (memory.handles.size > 0) return
@@ -57,4 +57,5 @@ export function leave(memory: Memory, handle: OpenStore): void {
   memory.secrets.clear()
   memory.live.clear()
   Object.assign(memory.resting, emptyLine())
+  await memory.knowledge.close()
 }

@@ -1,8 +1,10 @@
 /** Export and import of conversations, and the list of databases, of the store in memory. */
+import { usesInLog } from '../block-uses.ts'
 import { collectedIfThere, listed, rowsOf } from '../open-snapshot.ts'
 import type { OpenSnapshot, Store } from '../store.ts'
 import { arriving } from '../snapshot.ts'
 import { indexArtifact } from './memory-artifacts.ts'
+import { noteUse } from './memory-block-rows.ts'
 import { contentOf, putContents, usesOf } from './memory-contents.ts'
 import { notifyOthers } from './memory-listen.ts'
 import { addRecords } from './memory-records.ts'
@@ -59,6 +61,7 @@ export function snapshotMethods(access: MemoryAccess): SnapshotMethods {
       putContents(memory, database, contents)
       if (contents.length > 0) useContents(tables, kept, contents)
       if (participants !== undefined) setPeople(kept, participants)
+      for (const use of usesInLog(row.id, entries)) noteUse(tables.blocks, use)
       tables.usage.adopt(used)
       addRecords(memory, database, beside)
       noteRest(memory, kept)
@@ -93,7 +96,7 @@ function open({ memory }: MemoryAccess, database: string, id: string): OpenSnaps
   }
 }
 
-function holdsAnything({ conversations, revisions, replies, records }: MemoryTables): boolean {
-  if (conversations.size + revisions.size + replies.size > 0) return true
+function holdsAnything({ conversations, revisions, replies, records, blocks }: MemoryTables): boolean {
+  if (conversations.size + revisions.size + replies.size + blocks.owners.size > 0) return true
   return [...records].some(([{ beginsDatabase }, { rows }]) => beginsDatabase === true && rows.length > 0)
 }

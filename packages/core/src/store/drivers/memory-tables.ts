@@ -1,7 +1,7 @@
 /** The tables of the store in memory, one set for each database. */
 import type { Entry, Writable } from '@witan/protocol/entries'
 import type { ReadLimit } from '../../identity/rights.ts'
-import type { AgentRow, ProtocolRow } from '../../agent/records.ts'
+import type { AnyDefinition } from '../../agent/records.ts'
 import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
 import type { RecordTable } from '../record.ts'
@@ -10,6 +10,8 @@ import type { ReplyRow } from '../reply-records.ts'
 import type { RunLimit } from '../append-terms.ts'
 import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
 import type { ContentUse } from '../stored-content.ts'
+import { type KeptBlocks, noBlocks, removeBlocks } from './memory-block-rows.ts'
+import type { EmbeddedKnowledge } from './sqlite-knowledge.ts'
 
 /** A conversation with everything that belongs to it. */
 export interface Kept {
@@ -73,13 +75,14 @@ export interface MemoryTables {
   readonly jobs: Map<string, Writable<JobRow>>
   readonly interruptions: Map<string, Writable<InterruptionRow>>
   readonly replies: Map<string, Writable<ReplyRow>>
-  readonly agents: Map<string, AgentRow | ProtocolRow>
+  readonly agents: Map<string, AnyDefinition>
   /** All revisions of an agent by its id, even if it is deleted. */
-  readonly revisions: Map<string, Map<number, AgentRow | ProtocolRow>>
+  readonly revisions: Map<string, Map<number, AnyDefinition>>
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
   readonly usage: UsageCount
   readonly records: Map<RecordTable, MemoryRecords>
+  readonly blocks: KeptBlocks
 }
 
 /** One of the stores on the same tables. */
@@ -97,6 +100,8 @@ export interface Memory {
   readonly handles: Set<OpenStore>
   readonly limits: RestLimits
   readonly resting: RestingLine
+  /** Kept by a thread, as that of SQLite. */
+  readonly knowledge: EmbeddedKnowledge
 }
 
 /** Whether it is the conversation of this creator, or of a person who takes part now. */
@@ -131,6 +136,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     contents: new Map(),
     usage: new UsageCount(),
     records: new Map(),
+    blocks: noBlocks(),
   }
   memory.databases.set(database, fresh)
   return fresh
@@ -217,6 +223,7 @@ export function removeConversation(memory: Memory, kept: Kept, again?: readonly 
   leaveLine(memory, kept)
   tables.conversations.delete(row.id)
   tables.usage.forget(row.id)
+  removeBlocks(tables.blocks, row.id)
   for (const { id } of jobs) tables.jobs.delete(id)
   for (const job of live) memory.live.delete(job)
   for (const { view } of interruptions) tables.interruptions.delete(view.id)

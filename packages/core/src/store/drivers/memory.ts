@@ -4,6 +4,7 @@ import { systemClock } from '../../identity/clock.ts'
 import type { Store } from '../store.ts'
 import { agentMethods, replyMethods } from './memory-agents.ts'
 import { artifactMethods } from './memory-artifacts.ts'
+import { blockMethods } from './memory-blocks.ts'
 import { contentMethods } from './memory-contents.ts'
 import { interruptionMethods } from './memory-interruptions.ts'
 import { jobMethods } from './memory-jobs.ts'
@@ -14,6 +15,7 @@ import { restLimits } from './memory-rest.ts'
 import { emptyLine, type OpenStore, type Memory, type MemoryAccess, type RestLimits } from './memory-tables.ts'
 import { snapshotMethods } from './memory-snapshot.ts'
 import { usageMethods } from './memory-usage.ts'
+import { embeddedKnowledge } from './sqlite-knowledge.ts'
 
 /** Options of a store in memory. */
 export interface MemoryStoreOptions {
@@ -41,19 +43,23 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const memory = beside === undefined ? newMemory(now, restLimits(options)) : memoryOf(beside)
   const handle: OpenStore = { listeners: new Set() }
   memory.handles.add(handle)
+  memory.knowledge.open()
   const access: MemoryAccess = { memory, handle }
   const store: Store = {
     now: memory.now,
     history: 0,
     async open() {
       memory.handles.add(handle)
+      memory.knowledge.open()
     },
-    close: async () => leave(memory, handle),
+    close: () => leave(memory, handle),
+    knowledge: memory.knowledge.records,
     ...logMethods(access),
     ...jobMethods(access),
     ...interruptionMethods(access),
     ...agentMethods(access),
     ...recordMethods(access),
+    ...blockMethods(access),
     ...replyMethods(access),
     ...snapshotMethods(access),
     ...contentMethods(access),
@@ -74,6 +80,7 @@ function newMemory(now: () => number, limits: RestLimits): Memory {
     handles: new Set(),
     limits,
     resting: emptyLine(),
+    knowledge: embeddedKnowledge({ file: null, synchronous: 'normal', now }),
   }
 }
 

@@ -5,6 +5,7 @@ import { postgresStore } from './postgres.ts'
 import type { Store } from '../store.ts'
 import { type StoreHarness, testStore } from '../../testing/conformance/store.ts'
 import { begin, database, entry, newJob } from '../../testing/conformance/store-fixtures.ts'
+import { testBlocksAgainstMemory } from '../../testing/conformance/store-block-random.ts'
 import { testAgainstMemory } from '../../testing/conformance/store-random.ts'
 import { emptySchema } from '../../../../../test/postgres/support/stores.ts'
 
@@ -29,6 +30,7 @@ const harness: StoreHarness = {
 
 testStore(harness)
 testAgainstMemory(harness, 25)
+testBlocksAgainstMemory(harness, 15)
 
 test('postgres: eight claimers on two stores at once share nothing [D6]', async (context) => {
   const place = await emptySchema(context)

@@ -9,6 +9,7 @@ import { steady } from '../../identity/clock.ts'
 import { clientConfig, connect, connectSession, type Pg, useParsers } from './postgres/connect.ts'
 import { PostgresConnection } from './postgres/connection.ts'
 import { artifactMethods } from './postgres/artifacts.ts'
+import { blockMethods } from './postgres/blocks.ts'
 import { contentMethods } from './postgres/contents.ts'
 import { agentMethods, replyMethods } from './postgres/agents.ts'
 import { listeningConfig } from './postgres/listener.ts'
@@ -18,6 +19,7 @@ import { sqlState } from './postgres/error.ts'
 import { newMark, newSender } from './postgres/ids.ts'
 import { interruptionMethods } from './postgres/interruptions.ts'
 import { jobMethods } from './postgres/jobs.ts'
+import { knowledgeRecords } from './postgres/knowledge.ts'
 import { logMethods } from './postgres/log.ts'
 import { migrate, readNotificationKey, readsVersion, unreachable } from './postgres/migrate.ts'
 import { createNotifications } from './postgres/notify.ts'
@@ -134,12 +136,14 @@ export function postgresStore(options: PostgresStoreOptions): Store {
     ...interruptionMethods(session),
     ...agentMethods(session),
     ...recordMethods(session),
+    ...blockMethods(session),
     ...replyMethods(session),
     ...snapshotMethods(session, notifications),
     ...contentMethods(session),
     ...participantMethods(session),
     ...artifactMethods(session),
     ...usageMethods(session),
+    knowledge: knowledgeRecords(session),
     listen: notifications.listen,
     notify: notifications.notify,
   }

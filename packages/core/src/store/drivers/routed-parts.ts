@@ -30,6 +30,7 @@ type Own =
   | 'useRecords'
   | 'listen'
   | 'checkWritable'
+  | 'knowledge'
 type ByDatabase = Exclude<keyof Store, Own>
 
 /** Every method whose first argument is a database. */
@@ -67,6 +68,17 @@ const byDatabase: Readonly<Record<ByDatabase, true>> = {
   lastAgentRevision: true,
   listArtifacts: true,
   findArtifact: true,
+  readBlocks: true,
+  writeBlock: true,
+  noteBlockUse: true,
+  listBlocks: true,
+  getBlock: true,
+  listBlockRevisions: true,
+  deleteBlock: true,
+  eraseBlocks: true,
+  listBlockUses: true,
+  copyBlocks: true,
+  putBlock: true,
   addRecord: true,
   listRecords: true,
   forgetRecords: true,

@@ -4,6 +4,7 @@ import type { Addition } from '../record.ts'
 import type { Store } from '../store.ts'
 import { everyDatabase, type Cluster, Histories } from './routed-parts.ts'
 import { jobsOfAll } from './routed-jobs.ts'
+import { routedKnowledge } from './routed-knowledge.ts'
 import { listenToAll } from './routed-listener.ts'
 
 /** The stores, and which database is where. */
@@ -69,6 +70,7 @@ export function routedStore({ clusters, homes = {}, others }: RoutedStoreOptions
       const own = all.map((cluster) => [cluster.store, uses.filter(({ database }) => isAt(cluster, database))] as const)
       await Promise.all(own.map(([store, some]) => (some.length === 0 ? undefined : store.useRecords(table, some))))
     },
+    knowledge: routedKnowledge(at, route),
     listen: (listener) => listenToAll(listener, route),
     async checkWritable() {
       const checked = await Promise.allSettled(all.map(({ store }) => store.checkWritable()))

@@ -2,7 +2,7 @@
 import { agentSql } from '../sql/agents.ts'
 import { pause } from '../../identity/turn.ts'
 import { replySql } from '../sql/replies.ts'
-import type { AgentChange, AgentReading, AgentRow, ProtocolRow } from '../../agent/records.ts'
+import type { AgentChange, AgentReading, AnyDefinition } from '../../agent/records.ts'
 import { isLost } from '../reply.ts'
 import type { Store } from '../store.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -18,13 +18,13 @@ export function agentMethods(session: SqliteSession): AgentMethods {
     async listAgents(database) {
       const current = await session.read(({ all }) => all(agentSql.listCurrent, database))
       // A revision never changes, so the rows are those of one time although they are read in several turns.
-      const rows: (AgentRow | ProtocolRow)[] = []
-      for (const { id, revision } of current) {
+      const rows: AnyDefinition[] = []
+      for (const { id, revision, first_revision: first } of current) {
         await pause()
         const row = await session.read(({ get }) =>
           get(agentSql.getAgentRevision, database, id as string, revision as number),
         )
-        if (row !== null) rows.push(agentRow(row))
+        if (row !== null) rows.push({ ...agentRow(row), firstRevision: first as number })
       }
       return rows
     },

@@ -14,12 +14,12 @@ import type { SqliteSession } from './sqlite-session.ts'
 
 /** Stores an append that creates a conversation without a job. */
 export async function appendCopy(session: SqliteSession, append: Append): Promise<AppendResult> {
-  const { database, conversation, entries, contents = [] } = append
+  const { conversation, entries } = append
   assertRoom(conversation, entries)
   const { contents: _, ...last } = append
   const at = (place: Pick<AppendPlace, 'connection' | 'heads' | 'usage'>) => ({ ...place, now: session.now() })
   return writeDraft<AppendResult>(session, {
-    rows: copiedRows(database, entries, contents),
+    rows: copiedRows(append),
     refused: { ok: false, reason: 'contentless', job: null },
     refusal: (connection, cache) => refusalOf(at({ connection, ...cache }), last),
     finish: (connection, cache, number) =>
@@ -32,12 +32,9 @@ export function assertRoom(conversation: string, entries: readonly Entry[]): voi
   if (entries.length >= keysOfConversation) throw fullError(conversation)
 }
 
-function* copiedRows(
-  database: string,
-  entries: readonly Entry[],
-  contents: readonly ContentUse[],
-): Generator<DraftRow> {
-  yield* entryRows(database, entries)
+function* copiedRows(append: Append): Generator<DraftRow> {
+  const { database, contents = [] } = append
+  yield* entryRows(append)
   yield* useRows(database, contents)
 }
 
@@ -59,9 +56,10 @@ export function* useRows(database: string, contents: readonly ContentUse[]): Gen
 }
 
 /** The rows of a log from its first entry on. An entry that JSON cannot hold throws. */
-export function* entryRows(database: string, entries: readonly Entry[]): Generator<DraftRow> {
+export function* entryRows(log: Pick<Append, 'database' | 'conversation' | 'entries'>): Generator<DraftRow> {
+  const { database, conversation, entries } = log
   for (const [index, entry] of entries.entries()) {
-    const text = entryText(entry)
+    const text = entryText(entry, conversation)
     const [artifact] = artifactRows([entry], index)
     yield {
       size: text.length,

@@ -26,6 +26,6 @@ export function artifactMethods(session: SqliteSession): ArtifactRecords {
   }
 }
 
-function entryIn({ text, seq }: Row) {
-  return artifactEntry(entryOf(text as string, seq as number))
+function entryIn({ text, seq, conversation }: Row) {
+  return artifactEntry(entryOf(text as string, seq as number, conversation as string))
 }

@@ -1,208 +1,72 @@
-/** The one connection to a store file: opened exclusively, configured and migrated. Caches prepared statements. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isWitanError, WitanError } from '@witan/protocol'
+/** The one connection to a store file: opened exclusively, configured and migrated. */
+import type { DatabaseSync } from 'node:sqlite'
+import { blockSql } from '../sql/blocks.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
-import { boundedRows, type ReadBound } from '../row-page.ts'
 import { replySql } from '../sql/replies.ts'
 import { migrations, usageVersion } from '../sql/schema.ts'
-import { isHeldElsewhere, unreachable } from './sqlite-error.ts'
-import { forgetHolder, nameHolder, readHolder } from './sqlite-lock.ts'
-import type { Row, Tuple } from './sqlite-rows.ts'
 import { countLogs } from './sqlite-count-logs.ts'
-
-/** How a file is opened. `synchronous: 'full'` survives a power cut, `'normal'` only the end of the process. */
-export interface SqliteSettings {
-  readonly file: string
-  readonly synchronous: 'full' | 'normal'
-  readonly now: () => number
-}
+import {
+  type FileSchema,
+  numberOf,
+  openFile,
+  type SqliteSettings,
+  type Statements,
+  statementsOf,
+  versionOf,
+} from './sqlite-file.ts'
+import { forgetHolder } from './sqlite-lock.ts'
+import { type FilePlace, placeOf } from './sqlite-place.ts'
 
 /** An open file. */
-export interface SqliteConnection {
+export interface SqliteConnection extends Statements {
   readonly db: DatabaseSync
-  /** The first row; statements are prepared once. */
-  get(sql: string, ...values: SQLInputValue[]): Row | null
-  all(sql: string, ...values: SQLInputValue[]): readonly Row[]
-  /** Like `all`, up to a bound. */
-  some(bound: ReadBound | undefined, sql: string, ...values: SQLInputValue[]): readonly Row[]
-  /** Like `get` and `all`, with columns by position. */
-  tuple(sql: string, ...values: SQLInputValue[]): Tuple | null
-  tuples(sql: string, ...values: SQLInputValue[]): readonly Tuple[]
-  /** Like `tuples`, up to a bound. */
-  someTuples(bound: ReadBound | undefined, sql: string, ...values: SQLInputValue[]): readonly Tuple[]
-  /** Only inside a transaction. */
-  run(sql: string, ...values: SQLInputValue[]): void
   /** An unused number for a conversation of this file. */
   nextConversation(): number
+  readonly place: FilePlace
   close(): void
 }
 
-/** How many pages the write-ahead log may have before a commit moves them into the database file. */
-export const pagesOfLog = 2_000
-
 /** The mark of our files: `WITN`. */
 export const applicationId = 0x5749544e
-const tries = 5
+
+const schema: FileSchema = {
+  applicationId,
+  get version() {
+    return migrations.length // tests of upgrades add migrations after this module was loaded
+  },
+  migrate,
+}
 
 /**
  * Opens the file exclusively. Earlier owners must be dead, so their leases lapse at once, and their pending replies are removed.
  * Throws `STORE_LOCKED` with the holder's process id, `SCHEMA_TOO_NEW`, or `STORE_UNREACHABLE` for any other reason.
  */
 export async function openConnection(settings: SqliteSettings): Promise<SqliteConnection> {
-  const { file } = settings
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return openOnce(settings)
-    } catch (error) {
-      if (isWitanError(error)) throw error
-      if (!isHeldElsewhere(error)) throw unreachable(file, error)
-      if (attempt === tries) throw heldError(file, error)
-    }
-    await sleep(20 + (process.pid % 30)) // two processes that start at once must not collide repeatedly
-  }
-}
-
-function openOnce(settings: SqliteSettings): SqliteConnection {
-  const { file } = settings
-  mkdirSync(dirname(file), { recursive: true })
-  if (!existsSync(file)) createPrivately(file)
-  const db = new DatabaseSync(file)
-  try {
-    configure(db, settings)
-    migrate(db)
-    const opened = connect(db, file)
-    nameHolder(file, { pid: process.pid, startedAt: new Date(settings.now()).toISOString() })
-    return opened
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-/** Creates the file readable for its owner only. Never opens an existing file: closing it would drop this process's locks. */
-function createPrivately(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'EEXIST') throw error
-  }
-}
-
-/** Run by `exec`, because a prepared pragma acts when it is prepared. The page size must come first and affects new files only. */
-function configure(db: DatabaseSync, settings: SqliteSettings): void {
-  db.exec('pragma page_size = 2048')
-  db.exec('pragma locking_mode = exclusive')
-  assertOurs(db, settings.file)
-  db.exec('pragma journal_mode = wal')
-  db.exec(`pragma synchronous = ${settings.synchronous}`)
-  db.exec(`pragma wal_autocheckpoint = ${pagesOfLog}`)
-  db.exec('pragma journal_size_limit = 16777216')
-  db.exec('pragma cache_size = -16384')
-  db.exec('pragma temp_store = memory')
-}
-
-/** Throws, before anything is changed, if the file belongs to another program or to a newer version. */
-function assertOurs(db: DatabaseSync, file: string): void {
-  const mark = numberOf(db, 'pragma application_id')
-  const isEmpty = numberOf(db, 'select count(*) from sqlite_schema') === 0
-  if (mark !== applicationId && !isEmpty) throw foreignError(file)
-  const version = numberOf(db, 'pragma user_version')
-  if (version > migrations.length) throw tooNewError(file, version)
+  return connect(await openFile(settings, schema), settings.file)
 }
 
 function migrate(db: DatabaseSync): void {
-  db.exec('begin immediate')
-  const version = numberOf(db, 'pragma user_version')
+  const version = versionOf(db)
   for (const migration of migrations.slice(version)) db.exec(migration)
   if (version < usageVersion) db.exec('delete from usage_marks') // no sums were there
   countLogs(db)
-  if (version < migrations.length) {
-    db.exec(`pragma application_id = ${applicationId}; pragma user_version = ${migrations.length}`)
-  }
+  db.exec(`pragma secure_delete = on; ${blockSql.clearDeleted}; pragma secure_delete = off`)
   db.exec(jobSql.lapseAllLeases)
   db.exec(replySql.dropLostReplies)
-  db.exec('commit')
 }
 
 function connect(db: DatabaseSync, file: string): SqliteConnection {
-  const statements = new Map<string, StatementSync>()
-  const ordered = new Map<string, StatementSync>()
+  const place = placeOf(file)
   let lastNumber = numberOf(db, logSql.lastConversationNumber)
-  const prepared = (sql: string): StatementSync => {
-    const known = statements.get(sql)
-    if (known !== undefined) return known
-    const statement = db.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
-  const inOrder = (sql: string): StatementSync => {
-    const known = ordered.get(sql)
-    if (known !== undefined) return known
-    const statement = db.prepare(sql)
-    statement.setReturnArrays(true)
-    ordered.set(sql, statement)
-    return statement
-  }
   return {
     db,
-    get: (sql, ...values) => (prepared(sql).get(...values) as Row | undefined) ?? null,
-    all: (sql, ...values) => prepared(sql).all(...values) as Row[],
-    some: (bound, sql, ...values) =>
-      bound === undefined
-        ? (prepared(sql).all(...values) as Row[])
-        : boundedRows(prepared(sql).iterate(...values) as Iterable<Row>, bound, (row) => textIn(Object.values(row))),
-    tuple: (sql, ...values) => (inOrder(sql).get(...values) as unknown as Tuple | undefined) ?? null,
-    tuples: (sql, ...values) => inOrder(sql).all(...values) as unknown as Tuple[],
-    someTuples: (bound, sql, ...values) =>
-      bound === undefined
-        ? (inOrder(sql).all(...values) as unknown as Tuple[])
-        : boundedRows(inOrder(sql).iterate(...values) as unknown as Iterable<Tuple>, bound, textIn),
-    run: (sql, ...values) => {
-      // `run` of the driver makes an object of what has changed, which costs a fifth of an insertion and which nobody reads.
-      prepared(sql).get(...values)
-    },
+    ...statementsOf(db),
     nextConversation: () => ++lastNumber,
+    place,
     close() {
-      forgetHolder(file)
-      db.close()
+      if (place.lost === null) forgetHolder(file)
+      db.close() // of a file that is not at its path any more, SQLite leaves the log there as it is
     },
   }
-}
-
-/** How many characters of text a row has. */
-export function textIn(values: readonly unknown[]): number {
-  let length = 0
-  for (const value of values) if (typeof value === 'string') length += value.length
-  return length
-}
-
-function numberOf(db: DatabaseSync, sql: string): number {
-  return Number(Object.values(db.prepare(sql).get() ?? {})[0])
-}
-
-function heldError(file: string, cause: unknown): WitanError {
-  const holder = readHolder(file)
-  const who = holder === null ? 'another process' : `process ${holder.pid}, since ${holder.startedAt}`
-  const hint = 'Stop that process, or give this one a file of its own.'
-  const details = { file, pid: holder?.pid ?? null }
-  return new WitanError('STORE_LOCKED', `The store file \`${file}\` is in use by ${who}.`, { hint, cause, details })
-}
-
-function tooNewError(file: string, version: number): WitanError {
-  const known = migrations.length
-  const detail = `The store file \`${file}\` has schema ${version}; this version of Witan knows up to ${known}.`
-  const hint = 'Use the newer version, or another file.'
-  return new WitanError('SCHEMA_TOO_NEW', detail, { hint, details: { file, version, known } })
-}
-
-function foreignError(file: string): WitanError {
-  const hint = 'Give the path of a store file, or one that does not exist yet.'
-  return new WitanError('STORE_UNREACHABLE', `\`${file}\` is an SQLite file, but not a Witan store.`, {
-    hint,
-    details: { file },
-  })
 }

@@ -23,7 +23,7 @@ export function countLogs(db: DatabaseSync): void {
     const count = new UsageCount()
     const users = new LogUsers()
     for (const { text, own } of read.iterate(number, database, seq)) {
-      const entry = entryOf(text as string, 0)
+      const entry = entryOf(text as string, 0, id)
       const user = users.of(entry, own === 1)
       if (user !== null) count.add(entry, { conversation: id, user })
     }

@@ -7,13 +7,17 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 type Connection = ConstructorParameters<typeof CommitGroup>[0]
 
+/** A file that is where it was. */
+const place = { lost: null, look() {} }
+
 /** A database on a disk that is full: everything works until the commit. */
 function fullDisk(done: string[]): Connection {
   const run = (sql: string): void => {
     done.push(sql)
     if (sql === 'commit') throw new Error('database or disk is full')
   }
-  return { db: { isTransaction: false, exec: (sql: string) => void done.push(sql) }, run } as unknown as Connection
+  const db = { isTransaction: false, exec: (sql: string) => void done.push(sql) }
+  return { db, run, place } as unknown as Connection
 }
 
 test('[D24] [I1] a write is refused where its commit fails, for every member of the group', async () => {
@@ -32,7 +36,7 @@ test('a long write waits for the end of the turn, and the log of writes is moved
   const db = { isTransaction: false, isOpen: true, exec: (sql: string) => void done.push(sql) }
   const run = (sql: string): void => void done.push(sql)
   const terms = { alone: () => true, begin: () => {}, end: () => {}, undo: () => {} }
-  const group = new CommitGroup({ db, run } as unknown as Connection, terms)
+  const group = new CommitGroup({ db, run, place } as unknown as Connection, terms)
   await group.write(() => 1)
   assert.deepEqual(done.splice(0), ['begin immediate', 'commit'])
   const long = group.write(() => 2, 500_000)
@@ -49,7 +53,7 @@ test('long writes of one turn are committed in as many as they need, with a chec
   const db = { isTransaction: false, isOpen: true, exec: (sql: string) => void done.push(sql.slice(0, 21)) }
   const run = (sql: string): void => void done.push(sql)
   const terms = { alone: () => false, begin: () => {}, end: () => {}, undo: () => {} }
-  const group = new CommitGroup({ db, run } as unknown as Connection, terms)
+  const group = new CommitGroup({ db, run, place } as unknown as Connection, terms)
   const write = (name: string) => group.write(() => void done.push(name), 1_500_000)
   const first = Promise.all(['a', 'b', 'c'].map(write))
   await turn()

@@ -1,7 +1,8 @@
 /** Group commit: writes of one turn of the event loop share a transaction, and thus one disk sync. */
 import { isWitanError, WitanError } from '@witan/protocol'
 import { faultPoint } from '../../identity/fault-point.ts'
-import { pagesOfLog, type SqliteConnection } from './sqlite-connection.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { pagesOfLog } from './sqlite-file.ts'
 import { unavailable } from './sqlite-error.ts'
 
 interface Member {
@@ -84,7 +85,8 @@ export class CommitGroup {
   }
 
   #commit(members: readonly Member[]): (() => void)[] {
-    const { db, run } = this.#connection
+    const { db, run, place } = this.#connection
+    place.look()
     this.#terms.begin()
     if (db.isTransaction) db.exec('rollback') // an earlier rollback failed
     try {

@@ -67,7 +67,7 @@ function look(db: DatabaseSync): Partial<StoreFileReport> & Pick<StoreFileReport
   if (number('pragma application_id') !== applicationId) return { state: 'foreign' }
   if (version > migrations.length) return { state: 'readable', version }
   const agents = db.prepare(`select data from agents join agent_revisions using (database, id, revision)
-    where database = 'default' order by id`)
+    where database = 'default' and id not like '%:%' order by id`)
   return {
     ...{ state: 'readable', version },
     openJobs: number(

@@ -74,14 +74,14 @@ export function logMethods(session: SqliteSession): LogMethods {
     readEntries: (database, conversation, { after, limit, bound }) =>
       session.read(({ some }) =>
         some(bound, logSql.readEntries, database, conversation, after, limit).map((row) =>
-          entryOf(row.text as string, row.seq as number),
+          entryOf(row.text as string, row.seq as number, conversation),
         ),
       ),
   }
 }
 
 function appendAtOnce(session: SqliteSession, append: Append): Promise<AppendResult> {
-  const texts = append.entries.map(entryText) // an entry that JSON cannot hold fails here, without the group
+  const texts = append.entries.map((one) => entryText(one, append.conversation)) // an entry that JSON cannot hold fails here, without the group
   return session.write(
     (connection, cache) => storeAppend({ connection, ...cache, now: session.now() }, append, texts),
     true,

@@ -69,6 +69,14 @@ export function jobOfTuple(tuple: Tuple): JobRow {
 }
 
 /** The readers of all other tables. */
-export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow, usageRow } = rowReaders(
-  (value) => value as string,
-)
+export const {
+  agentRow,
+  blockRow,
+  conversationRow,
+  interruptionRow,
+  listedConversation,
+  replyRow,
+  revisionRow,
+  usageRow,
+  writtenRow,
+} = rowReaders((value) => value as string)

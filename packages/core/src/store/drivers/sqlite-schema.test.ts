@@ -63,7 +63,7 @@ values (?, 'default', ?, ${values}?, ?, 3, 9000000000000000, 0, 2, 5, ?, 1, ?)`)
     const key = number * 1_048_576
     const parameters = number === 1 ? '{}' : '{"x":["\\ud800",true],"$users":[["bob","anna é"],false]}'
     conversation.run(number, `chats/${number}`, parameters)
-    text.run(key + 1, entryText(entry(`hello ${number}`)))
+    text.run(key + 1, entryText(entry(`hello ${number}`), `chats/${number}`))
     insert.run(key + 1, `ended ${number}`, 'completed', null, 8, '{"text":"done"}')
   }
   if (version > beforeParticipants)
@@ -145,7 +145,7 @@ test('the usage in the logs of an earlier version is counted once, when its file
   await first.close()
   const db = new DatabaseSync(file)
   for (const { name, since } of recordTables) if (since !== null) db.exec(`drop table ${name}`)
-  db.exec(`drop table usage; drop table usage_marks; drop table unlinked; alter table agent_revisions drop column changed;
+  db.exec(`drop table usage; drop table usage_marks; drop table unlinked; alter table agent_revisions drop column changed; alter table agents drop column first_revision;
 drop index runs_by_maker; alter table jobs drop column maker; alter table jobs drop column changed_at;
 pragma user_version = ${usageVersion - 1}`)
   db.close()

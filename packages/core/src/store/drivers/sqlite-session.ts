@@ -1,6 +1,7 @@
 /** The session of an open embedded store: reads run at once, writes go through the group. */
 import { WitanError } from '@witan/protocol'
-import { openConnection, type SqliteConnection, type SqliteSettings } from './sqlite-connection.ts'
+import { openConnection, type SqliteConnection } from './sqlite-connection.ts'
+import type { SqliteSettings } from './sqlite-file.ts'
 import { unavailable } from './sqlite-error.ts'
 import type { WriteCache } from './sqlite-append.ts'
 import { CommitGroup } from './sqlite-group.ts'
@@ -52,6 +53,8 @@ export class SqliteSession {
   }
 
   #use(): Opened {
+    const lost = this.#opened?.connection.place.lost ?? null
+    if (lost !== null) throw lost
     if (this.#opened !== null) return this.#opened
     throw new WitanError('STORE_UNAVAILABLE', 'The store is not open.', { hint: 'Call `open()` first.' })
   }

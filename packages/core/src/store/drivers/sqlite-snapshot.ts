@@ -3,16 +3,19 @@ import { entryOf } from '../entry-text.ts'
 import { interruptionSql } from '../sql/interruptions.ts'
 import { jobSql } from '../sql/jobs.ts'
 import { logSql } from '../sql/log.ts'
+import { usesInLog } from '../block-uses.ts'
 import { collectedIfThere, rowsOf } from '../open-snapshot.ts'
 import type { Addition } from '../record.ts'
-import { boundedRows, readBound as bound } from '../row-page.ts'
+import { boundedRows, readBound as bound } from '../../identity/row-page.ts'
 import { contentSql } from '../sql/contents.ts'
 import type { ConversationSnapshot, OpenSnapshot, Store } from '../store.ts'
 import { arriving, trialConversation } from '../snapshot.ts'
 import { usageParts } from '../usage-count.ts'
 import { assertRoom, entryRows, useRows } from './sqlite-append-copy.ts'
 import { createConversation, insertInterruption } from './sqlite-append.ts'
-import { type SqliteConnection, textIn } from './sqlite-connection.ts'
+import { insertUse } from './sqlite-block-rows.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import { textIn } from './sqlite-file.ts'
 import { contentOf } from './sqlite-content-rows.ts'
 import { putContent } from './sqlite-contents.ts'
 import { type DraftRow, writeDraft } from './sqlite-draft.ts'
@@ -82,7 +85,7 @@ async function open(session: SqliteSession, database: string, id: string): Promi
     participants,
     entries: rows(row.lastSeq, ({ some }, from, to) =>
       some(bound, logSql.readEntries, database, id, from, to - from).map(({ text, seq }) =>
-        entryOf(text as string, seq as number),
+        entryOf(text as string, seq as number, id),
       ),
     ),
     jobs: rows(jobs.length, (connection, from, to) =>
@@ -167,7 +170,7 @@ function findOver(
 function* rowsIn(snapshot: ConversationSnapshot): Generator<DraftRow> {
   const { row, entries, jobs, interruptions, contents = [], participants = [] } = snapshot
   const { database } = row
-  yield* entryRows(database, entries)
+  yield* entryRows({ database, conversation: row.id, entries })
   for (const job of jobs) {
     yield {
       size: (optionalText(job.about)?.length ?? 0) + (optionalText(job.result)?.length ?? 0),
@@ -194,6 +197,15 @@ function* rowsIn(snapshot: ConversationSnapshot): Generator<DraftRow> {
       size: 0,
       write(connection, number) {
         addParticipant(connection, one, { database, number, position })
+        return true
+      },
+    }
+  }
+  for (const use of usesInLog(row.id, entries)) {
+    yield {
+      size: 0,
+      write(connection, number) {
+        insertUse(connection, use, { database, number })
         return true
       },
     }

@@ -3,7 +3,9 @@
  * transactions and is still whole or not there.
  */
 import { isTurnSpent } from '../../identity/turn.ts'
+import { blockSql } from '../sql/blocks.ts'
 import { logSql } from '../sql/log.ts'
+import { deleteBlocksOf } from './sqlite-block-rows.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { WaitingUsage } from './sqlite-usage-rows.ts'
 
@@ -17,11 +19,13 @@ const rowsAtOnce = 4
 export function removeConversation(connection: SqliteConnection, usage: WaitingUsage, number: number): void {
   if (!usage.isEmpty) usage.addUp(connection)
   for (const sql of logSql.unlinkConversation) connection.run(sql, number)
+  connection.run(blockSql.unlinkBlocks, number)
   deleteRows(connection, number)
 }
 
 /** Deletes rows that belong to no conversation while this turn has a share. */
-export function deleteRows({ all, run }: SqliteConnection, number: number): void {
+export function deleteRows(connection: SqliteConnection, number: number): void {
+  const { all, run } = connection
   for (const statements of logSql.deleteRows) {
     let deleted: number
     do {
@@ -30,5 +34,6 @@ export function deleteRows({ all, run }: SqliteConnection, number: number): void
       for (const sql of statements) deleted = all(sql, number, rowsAtOnce).length
     } while (deleted === rowsAtOnce)
   }
+  if (!deleteBlocksOf(connection, number)) return
   run(logSql.link, number)
 }

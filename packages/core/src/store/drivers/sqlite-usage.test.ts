@@ -54,6 +54,22 @@ function toolOf(job: string): Entry {
   return { ...entry('', job), type: 'start', kind: 'tool', body } as Entry
 }
 
+/** One entry of each kind that counts beside the calls of tools and models. */
+function countedOf(job: string): readonly Entry[] {
+  const from = entry('', job)
+  const embedded = [{ model: 'near', inputTokens: 7 }]
+  const none = { modelCalls: 0, toolCalls: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
+  const usage = { ...none, inputTokens: 7, totalTokens: 7, costUsd: null, complete: true }
+  const answered = { text: 'Done.', output: null, taken: 0, usage }
+  return [
+    { ...from, type: 'checkpoint', kind: null, body: { spent: usage } },
+    { ...from, type: 'checkpoint', kind: null, body: { answered } },
+    { ...from, type: 'retrieval', kind: null, body: { query: 'q', passages: [], embedded } },
+    { ...from, type: 'end', kind: 'tool', body: { result: 'x', truncated: false, embedded } },
+    { ...from, type: 'error', kind: 'tool', body: { code: 'TOOL_FAILED', detail: 'no', embedded } },
+  ] as readonly Entry[]
+}
+
 const run = async (store: Store, id: string) => {
   const job = await begin(store, { id })
   const add = (entries: readonly Entry[]) => store.append({ ...by(job), entries, usedBy: user })
@@ -92,6 +108,18 @@ test('[T27] a killed process loses no usage, and none is counted twice', async (
     assert.deepEqual(await sumsOf(next), expected)
   }
   assert.deepEqual(await sumsOf(store), expected)
+})
+
+test('[T27] a killed process loses nothing of what other servers and embedding models used', async (context) => {
+  const folder = newFolder(context)
+  const store = await opened(context, folder)
+  const { add } = await run(store, 'one')
+  assert.ok((await add(countedOf('one'))).ok)
+  const next = await killed(context, folder)
+  for (const one of [next, store]) {
+    const [day, ...others] = await one.listUsage(database, { by: 'day', after: null, limit: 9 })
+    assert.deepEqual([day?.inputTokens, day?.unpriced, others], [35, 5, []])
+  }
 })
 
 test('[T27] what has arrived or was deleted before a process is killed counts as often as it did', async (context) => {

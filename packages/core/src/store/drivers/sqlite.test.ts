@@ -178,7 +178,7 @@ try {
   await store.open()
   await begin(store, { id: 'held' })
   console.log('open')
-  setInterval(() => {}, 1000)
+  setInterval(() => store, 1000) // a store that nobody refers to is collected, and its file is closed
 } catch (error) {
   console.log(JSON.stringify({ code: error.code, message: error.message, details: error.details }))
 }`

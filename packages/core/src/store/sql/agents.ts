@@ -4,7 +4,7 @@ const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnin
 
 /** Statements on agents and revisions. Parameters are numbered, `?1` being the first. */
 export const agentSql = {
-  listCurrent: 'select id, revision from agents where database = ?1 order by id',
+  listCurrent: 'select id, revision, first_revision from agents where database = ?1 order by id',
   listAgentIds: 'select distinct id from agent_revisions where database = ?1 order by id',
   getAgentRevision: `${columns}
 from agent_revisions r where r.database = ?1 and r.id = ?2 and r.revision = ?3`,
@@ -13,7 +13,7 @@ select coalesce(max(revision), 0) as revision from agent_revisions where databas
   currentRevision: 'select revision from agents where database = ?1 and id = ?2',
   deleteAgent: 'delete from agents where database = ?1 and id = ?2',
   putAgent: `
-insert into agents (database, id, revision) values (?1, ?2, ?3)
+insert into agents (database, id, revision, first_revision) values (?1, ?2, ?3, ?3)
 on conflict (database, id) do update set revision = excluded.revision`,
   putAgentRevision: `
 insert into agent_revisions (database, id, revision, source, data, warnings, changed) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)

@@ -82,7 +82,7 @@ order by c.number desc
 limit ?4`,
   isGone: `select ${isGone('?2')} as gone from conversations c where c.number = ?1`,
   listDatabases: `
-${['conversations', 'agent_revisions', 'replies', ...beginningTables].map((table) => `select database from ${table}`).join(' union ')}
+${['conversations', 'agent_revisions', 'replies', 'memory_blocks', ...beginningTables].map((table) => `select database from ${table}`).join(' union ')}
 order by 1`,
   findState: `
 select c.number, c.created_at, ${lastSeq} as last_seq from conversations c where c.database = ?1 and c.id = ?2`,

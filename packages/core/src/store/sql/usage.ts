@@ -54,6 +54,8 @@ where c.number in (
 select e.text, e.key > ?1 * 1048576 + ?3 and exists (select 1 from jobs j
   where j.database = ?2 and j.id = e.text ->> '$[3]' and j.key / 1048576 = ?1) as own
 from entries e where e.key >= ?1 * 1048576 and e.key < (?1 + 1) * 1048576
-  and (e.text like '["end","model",%' or e.text like '["start",%' or e.text like '["notice",%"USAGE_INCOMPLETE"%')
+  and (e.text like '["end","model",%' or e.text like '["start",%' or e.text like '["notice",%"USAGE_INCOMPLETE"%'
+    or e.text like '["checkpoint",%' or e.text like '["retrieval",%' or e.text like '["end","tool",%"embedded":%'
+    or e.text like '["error","tool",%"embedded":%')
 order by e.key`,
 } as const

@@ -27,6 +27,11 @@ function agent(id: string, revision: number, at = database): AgentRow {
   return { database: at, id, revision, source: 'data', data, warnings: [], changed }
 }
 
+/** The same in a list: with the revision that created it. */
+function listed(id: string, revision: number, firstRevision = 1): AgentRow {
+  return { ...agent(id, revision), firstRevision }
+}
+
 /** Registers the tests of the small tables. */
 export function checkAgentRecords(check: Check): void {
   check('agents are changed by revision, and every revision is kept', async (store) => {
@@ -34,11 +39,11 @@ export function checkAgentRecords(check: Check): void {
     assert.equal(await store.changeAgents(database, [save('b', 0, agent('b', 1)), save('a', 0, agent('a', 1))]), true)
     assert.equal(await store.changeAgents(database, [save('a', 0, agent('a', 1))]), false)
     assert.equal(await store.changeAgents(database, [save('a', 1, agent('a', 2))]), true)
-    assert.deepEqual(await store.listAgents(database), [agent('a', 2), agent('b', 1)])
+    assert.deepEqual(await store.listAgents(database), [listed('a', 2), listed('b', 1)])
     assert.deepEqual(await store.getAgentRevision(database, 'a', 1), agent('a', 1))
     assert.equal(await store.getAgentRevision(database, 'a', 3), null)
     assert.equal(await store.changeAgents(database, [save('a', 2, null)]), true)
-    assert.deepEqual(await store.listAgents(database), [agent('b', 1)])
+    assert.deepEqual(await store.listAgents(database), [listed('b', 1)])
     assert.deepEqual(await store.listAgentIds(database), ['a', 'b'])
     assert.deepEqual(await store.listAgentIds('other'), [])
     assert.deepEqual(await store.getAgentRevision(database, 'a', 2), agent('a', 2))
@@ -47,6 +52,9 @@ export function checkAgentRecords(check: Check): void {
       [2, 0],
     )
     assert.equal(await store.changeAgents(database, [save('a', 0, agent('a', 3))]), true)
+    assert.equal(await store.changeAgents(database, [save('a', 3, agent('a', 4))]), true)
+    assert.deepEqual(await store.listAgents(database), [listed('a', 4, 3), listed('b', 1)])
+    assert.deepEqual(await store.getAgentRevision(database, 'a', 4), agent('a', 4))
   })
 
   check('changes of several agents are all made or none', async (store) => {
@@ -56,7 +64,7 @@ export function checkAgentRecords(check: Check): void {
       { id: 'a', ifRevision: 7, row: agent('a', 8) },
     ]
     assert.equal(await store.changeAgents(database, changes), false)
-    assert.deepEqual(await store.listAgents(database), [agent('a', 1)])
+    assert.deepEqual(await store.listAgents(database), [listed('a', 1)])
     assert.equal(await store.lastAgentRevision(database, 'b'), 0)
   })
 

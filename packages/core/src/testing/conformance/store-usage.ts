@@ -1,6 +1,6 @@
 /** Conformance of stores: sums of usage, which follow the log in the same append [T27]. */
 import assert from 'node:assert/strict'
-import type { Entry, ModelEndBody, ModelUsage } from '@witan/protocol/entries'
+import type { EmbeddingUse, Entry, ModelEndBody, ModelUsage } from '@witan/protocol/entries'
 import type { UsageDimension } from '@witan/protocol/schemas'
 import type { Store } from '../../store/store.ts'
 import type { UsagePage, UsageRow } from '../../store/usage-records.ts'
@@ -57,6 +57,16 @@ function lost(made: Made & { readonly model?: string } = {}): Entry {
   const { model } = made
   const body = { code: 'USAGE_INCOMPLETE', detail: 'lost', ...(model === undefined ? {} : { model }) }
   return { ...placed(made), type: 'notice', kind: null, body } as Entry
+}
+
+/** A search by itself, by a tool, and by a tool that failed, with what embedding models used for it. */
+function searches(embedded: readonly EmbeddingUse[], made: Made = {}): readonly Entry[] {
+  const from = placed(made)
+  return [
+    { ...from, type: 'retrieval', kind: null, body: { query: 'q', passages: [], embedded } },
+    { ...from, type: 'end', kind: 'tool', body: { result: null, truncated: false, embedded } },
+    { ...from, type: 'error', kind: 'tool', body: { code: 'TOOL_FAILED', detail: 'no', embedded } },
+  ] as readonly Entry[]
 }
 
 interface Given {
@@ -137,7 +147,38 @@ export function checkUsage(check: Check): void {
   })
 
   checkUnknownUsage(check)
+  checkEmbeddings(check)
   checkUsageEnds(check)
+}
+
+function checkEmbeddings(check: Check): void {
+  check('what embedding models used is counted by their names, and as no call of a model', async (store) => {
+    const job = await begin(store, { id: 'j1', in: 'chats/1' })
+    const priced = { model: 'near', inputTokens: 7, costUsd: 0.5, priceDate: '2026-03-01' }
+    const free = { model: 'far', inputTokens: 2 }
+    const unknown = { model: 'far', inputTokens: null }
+    const entries = [reply({ job: 'j1' }), ...searches([priced, free, unknown], { job: 'j1' }), ...searches([], {})]
+    assert.ok((await store.append({ ...by(job), entries, usedBy: 'user:anna', jobs: [rest('j1')] })).ok)
+    const near = { ...zero, inputTokens: 21, costUsd: 1.5, priceDate: '2026-03-01' }
+    const far = { ...zero, inputTokens: 6, unpriced: 3, incomplete: 3 }
+    const all = { ...zero, ...used, modelCalls: 1, inputTokens: 34, costUsd: 1.75, unpriced: 3, incomplete: 3 }
+    const whole = { ...all, priceDate: '2026-03-01' }
+    const assertSums = async (at: string) => {
+      const [first, , last] = await rowsBy(store, 'model', { at })
+      const row = (key: string, sums: object) => ({ by: 'model', key, day: 1, ...sums })
+      assert.deepEqual([first, last], [row('far', far), row('near', near)])
+      for (const [dimension, key] of [
+        ['agent', 'clerk'],
+        ['conversation', 'chats/1'],
+        ['day', ''],
+      ] as const)
+        assert.deepEqual(await rowsBy(store, dimension, { at }), [{ by: dimension, key, day: 1, ...whole }])
+    }
+    await assertSums(database)
+    const snapshot = (await store.readSnapshot(database, 'chats/1')) ?? assert.fail('it is there')
+    assert.equal(await store.putSnapshot('other', snapshot), true)
+    await assertSums('other')
+  })
 }
 
 function checkUnknownUsage(check: Check): void {

@@ -12,6 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { testStore } from './store.ts'
 import type { StoreHarness } from './store-fixtures.ts'
 import { begin, by, database, entry, textsOf } from './store-fixtures.ts'
+import { testBlocksAgainstMemory } from './store-block-random.ts'
 import { testAgainstMemory } from './store-random.ts'
 
 const memory: StoreHarness = {
@@ -83,3 +84,4 @@ async function pages(harness: StoreHarness, context: TestContext): Promise<void>
 }
 
 testAgainstMemory(sqlite, 80)
+testBlocksAgainstMemory(sqlite, 80)

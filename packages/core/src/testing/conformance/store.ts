@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.ts'
 import { checkAppends, checkEntries } from './store-append.ts'
 import { checkAgentRecords } from './store-agents.ts'
 import { checkArtifacts, checkSharedArtifacts } from './store-artifacts.ts'
+import { checkBlocks, checkSharedBlocks } from './store-blocks.ts'
 import { checkExpiry } from './store-expiry.ts'
 import { checkContents, checkSharedContents } from './store-contents.ts'
 import { checkParticipants, checkSharedParticipants } from './store-participants.ts'
@@ -15,6 +16,10 @@ import { checkHiding } from './store-hide.ts'
 import { checkInterruptions } from './store-interruptions.ts'
 import { checkJobs } from './store-jobs.ts'
 import { checkKeys, checkSharedKeys } from './store-keys.ts'
+import { checkKnowledge, checkSharedKnowledge } from './store-knowledge.ts'
+import { checkBases, checkWholeDeletion } from './store-knowledge-bases.ts'
+import { checkIngests } from './store-knowledge-ingest.ts'
+import { checkSearches } from './store-knowledge-search.ts'
 import { checkLists } from './store-lists.ts'
 import { checkAlone, checkListening } from './store-listen.ts'
 import { checkRefusals } from './store-refusal.ts'
@@ -56,7 +61,12 @@ export function testStore(harness: StoreHarness): void {
   checkContents(check)
   checkParticipants(check)
   checkArtifacts(check)
+  checkBlocks(check)
   checkUsage(check)
+  checkKnowledge(check)
+  checkSearches(check)
+  checkIngests(check)
+  checkBases(check)
   check('values come back as they were', async (store) => {
     const id = await storeOddities(store)
     await assertOddities(store, id)
@@ -69,7 +79,10 @@ export function testStore(harness: StoreHarness): void {
   checkSharedContents(checkTwo)
   checkSharedParticipants(checkTwo)
   checkSharedArtifacts(checkTwo)
+  checkSharedBlocks(checkTwo)
   checkSharedUsage(checkTwo)
+  checkSharedKnowledge(checkTwo)
+  checkWholeDeletion(checkTwo)
   if (typeof harness.second === 'string') checkAlone(check)
   checkReopening(harness)
 }

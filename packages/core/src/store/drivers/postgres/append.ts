@@ -122,7 +122,8 @@ async function readFollowed(transaction: Transaction, batch: Batch, { database, 
   const found = new Map(rows.map(({ conversation, seq, text }) => [`${seq} ${conversation}`, text as string]))
   for (const [index, { append, entry }] of followed.entries()) {
     const text = found.get(`${entry.seq} ${conversations[index]}`)
-    if (text === undefined || !isSameEntry(entryOf(text, entry.seq), entry)) batch.astray.add(append)
+    if (text === undefined || !isSameEntry(entryOf(text, entry.seq, append.conversation), entry))
+      batch.astray.add(append)
   }
 }
 

@@ -26,8 +26,8 @@ export function artifactMethods(session: PostgresSession): ArtifactRecords {
   }
 }
 
-function entryIn({ text, seq }: Row) {
-  return artifactEntry(entryOf(text as string, seq as number))
+function entryIn({ text, seq, conversation }: Row) {
+  return artifactEntry(entryOf(text as string, seq as number, restored(conversation as string)))
 }
 
 /** Adds artifacts to the index. */

@@ -42,6 +42,8 @@ export interface TransactionOptions {
    * commit waits for disk and standby. After that the earlier commit is as durable.
    */
   readonly confirms?: boolean
+  /** Gets the bytes that a `copy … to stdout` sends, a message at a time. They are there for the length of the call. */
+  readonly copied?: (bytes: Uint8Array) => void
   /** Also for a program that is too old for the schema: it gives up what it holds. */
   readonly isForAnyVersion?: boolean
 }
@@ -167,12 +169,16 @@ export class PostgresConnection {
   }
 
   /** Sends all at once and throws the first error. Gives up on a silent server after `replyMs`. */
-  async #send(client: PoolClient, parts: readonly (string | QueryConfig)[], { replyMs }: TransactionOptions) {
+  async #send(client: PoolClient, parts: readonly (string | QueryConfig)[], options: TransactionOptions) {
+    const { replyMs, copied } = options
     const last = parts.length - 1
     // Only statements may take longer: what waits for a standby is a commit, and its locks stay with it.
     const query_timeout = (parts[0] === 'commit' ? undefined : replyMs) ?? this.#settings.timeouts.replyMs
     const askedAt = steady()
-    const { stream } = (client as unknown as { connection: { stream: Corkable } }).connection
+    const { connection } = client as unknown as { connection: ClientConnection }
+    const { stream } = connection
+    const take = ({ chunk }: { readonly chunk: Uint8Array }) => copied?.(chunk)
+    if (copied !== undefined) connection.on('copyData', take)
     stream.cork() // in one packet, if possible
     const replies = parts.map((part, index) => {
       const config: QueryConfig = typeof part === 'string' ? { text: part } : part
@@ -182,6 +188,7 @@ export class PostgresConnection {
     stream.uncork()
     if (this.#settings.isShared) notePid(client, replies[1])
     const settled = await Promise.allSettled(replies)
+    connection.off('copyData', take)
     if (isRefused(parts, settled)) throw tooOld(this.#settings)
     const failed = settled.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
     if (failed.length > 0) throw failed.find(isSilence) ?? failed[0]
@@ -222,9 +229,11 @@ function confirmationOf({ confirms = false }: TransactionOptions): readonly Stat
   return confirms ? [[writeSql.confirm]] : []
 }
 
-interface Corkable {
-  cork(): void
-  uncork(): void
+/** The part of the driver's connection that is used. */
+interface ClientConnection {
+  readonly stream: { cork(): void; uncork(): void }
+  on(event: 'copyData', take: (message: { readonly chunk: Uint8Array }) => void): void
+  off(event: 'copyData', take: (message: { readonly chunk: Uint8Array }) => void): void
 }
 
 interface Result {

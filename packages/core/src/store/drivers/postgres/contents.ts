@@ -3,6 +3,7 @@ import { contentSql } from '../../sql/postgres/contents.ts'
 import type { Store } from '../../store.ts'
 import type { ContentUse, StoredContent } from '../../stored-content.ts'
 import type { PostgresSession } from './session.ts'
+import { CopiedBytes } from './copied-bytes.ts'
 import type { Statement, Row } from './statements.ts'
 import { restored, stored } from './text.ts'
 
@@ -15,12 +16,8 @@ export function contentMethods(session: PostgresSession): Pick<Store, 'putConten
       await session.transaction(at, ({ commit }) => commit(queries), { replyMs: bytesMs })
     },
     async readContent(database, conversation, digest) {
-      const at = stored(database)
-      const query: Statement = [contentSql.readContent, at, stored(conversation), stored(digest)]
-      const [rows = []] = await session.work(() =>
-        session.connection.run({ database: at }, [query], { replyMs: bytesMs }),
-      )
-      return rows[0] === undefined ? null : contentOf(rows[0])
+      const [, content] = await readContent(session, [stored(database), stored(conversation), stored(digest)])
+      return content
     },
   }
 }
@@ -34,13 +31,28 @@ export function putContent(database: string, { digest, bytes }: Pick<StoredConte
   return [contentSql.putContent, database, stored(digest), Buffer.from(buffer, byteOffset, byteLength)]
 }
 
-/** Content with its use, from `readContent`. */
-export function contentOf({ digest, bytes, media_type: mediaType, name }: Row): StoredContent {
+/** The rows of these queries, and the content of a conversation, or null. */
+export async function readContent(
+  session: PostgresSession,
+  at: readonly [database: string, conversation: string, digest: string],
+  beside: readonly Statement[] = [],
+): Promise<readonly [rows: readonly (readonly Row[])[], content: StoredContent | null]> {
+  const queries: Statement[] = [...beside, [contentSql.nameContent, ...at], [contentSql.copyNamed]]
+  const read = async () => {
+    const copied = new CopiedBytes()
+    const options = { snapshot: true, replyMs: bytesMs, copied: (bytes: Uint8Array) => copied.take(bytes) }
+    const all = await session.connection.run({ database: at[0] }, queries, options)
+    const [found] = all[beside.length] ?? []
+    return [all, found === undefined ? null : { ...contentUse(found), bytes: copied.joined() }] as const
+  }
+  return session.work(read, { mayBeLong: true })
+}
+
+function contentUse({ digest, media_type: mediaType, name }: Row): ContentUse {
   return {
     digest: restored(digest as string),
     mediaType: restored(mediaType as string),
     name: name === null ? null : restored(name as string),
-    bytes: new Uint8Array(Buffer.from(bytes as string, 'base64')),
   }
 }
 

@@ -27,7 +27,10 @@ async function oldSchema(context: TestContext, version = usageVersion - 1) {
       await client.query(`drop table ${later.map((table) => `"${schema}".${table}`).join(', ')}`)
       await client.query(`alter table "${schema}".agent_revisions drop column changed`)
     }
-    await client.query(`alter table "${schema}".jobs drop column maker, drop column changed_at`)
+    await client.query(`drop table "${schema}".live_jobs, "${schema}".ended_runs`)
+    await client.query(
+      `alter table "${schema}".jobs drop column maker, drop column changed_at, add column due_at bigint`,
+    )
     await client.query(`update "${schema}".schema_version set version = $1, works_from = $1`, [version])
   })
   return place

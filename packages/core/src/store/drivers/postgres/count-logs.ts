@@ -21,7 +21,7 @@ export async function countLogs(client: Client, schema: string): Promise<void> {
   for (;;) {
     const lines = (await query(usageSql.nextLogs)).rows as Line[]
     if (lines.length === 0) break
-    const entries = lines.map((line) => ({ ...line, entry: entryOf(line.text, 0) }))
+    const entries = lines.map((line) => ({ ...line, entry: entryOf(line.text, 0, restored(line.conversation)) }))
     const jobs = [entries.map(({ database }) => database), entries.map(({ entry }) => stored(entry.job))]
     const own = new Set(
       (await query(usageSql.jobsOfLogs, jobs)).rows.map((job) =>

@@ -1,11 +1,11 @@
 /** Group commit: appends of one turn of the event loop to one database share a transaction, each conversation in its order. */
 import { WitanError } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import { apartFromRequests, DeadlineMissed, inTime } from '../../../identity/request-deadline.ts'
 import { pause } from '../../../identity/turn.ts'
 import { entryText } from '../../entry-text.ts'
 import { isCopy, piecesOf } from '../../pieces.ts'
 import type { Append, AppendResult } from '../../store.ts'
-import { isServerAway } from './error.ts'
+import { inDoubt, isServerAway } from './error.ts'
 import type { GroupMember } from './working.ts'
 
 interface Waiting extends GroupMember {
@@ -47,10 +47,20 @@ export class GroupCommit {
     this.#settings = settings
   }
 
-  /** Resolves once the append is durable or refused. An entry that JSON cannot hold fails here, without the group. */
+  /**
+   * Resolves once the append is durable or refused. An entry that JSON cannot hold fails here, without the group. A request leaves at its
+   * deadline, unless it copies a long log; the group goes on, and may store the append.
+   */
   async append(append: Append): Promise<AppendResult> {
-    const texts = isCopy(append) ? copiedTexts(append.entries) : append.entries.map(entryText)
-    return this.#add(append, texts instanceof Promise ? await texts : texts)
+    const texts = isCopy(append)
+      ? copiedTexts(append)
+      : append.entries.map((one) => entryText(one, append.conversation))
+    if (texts instanceof Promise) return this.#add(append, await texts)
+    try {
+      return await inTime(() => this.#add(append, texts))
+    } catch (error) {
+      throw error instanceof DeadlineMissed ? inDoubt(error) : error
+    }
   }
 
   #add(append: Append, texts: readonly string[]): Promise<AppendResult> {
@@ -86,7 +96,7 @@ export class GroupCommit {
       const members = take(lane)
       if (members.length === 0) break
       lane.groups += 1
-      this.#run(lane, members).catch(() => {}) // every member was rejected
+      apartFromRequests(() => this.#run(lane, members)).catch(() => {}) // every member was rejected
     }
     if (lane.groups > 0 || lane.waiting.length > 0) return
     this.#lanes.delete(lane.database)
@@ -112,14 +122,14 @@ export class GroupCommit {
 }
 
 /** The texts of a log: at once if it is short, so that the append takes its turn among the others; else piece by piece. */
-function copiedTexts(entries: readonly Entry[]): readonly string[] | Promise<readonly string[]> {
-  const pieces = piecesOf(eachText(entries), (text) => text.length)
+function copiedTexts(append: Append): readonly string[] | Promise<readonly string[]> {
+  const pieces = piecesOf(eachText(append), (text) => text.length)
   const first: readonly string[] = pieces.next().value ?? []
-  return first.length === entries.length ? first : withRest(first, pieces)
+  return first.length === append.entries.length ? first : withRest(first, pieces)
 }
 
-function* eachText(entries: readonly Entry[]): Generator<string> {
-  for (const entry of entries) yield entryText(entry)
+function* eachText({ entries, conversation }: Append): Generator<string> {
+  for (const entry of entries) yield entryText(entry, conversation)
 }
 
 async function withRest(first: readonly string[], pieces: Iterable<readonly string[]>): Promise<readonly string[]> {
@@ -138,9 +148,12 @@ function take(lane: Lane): Waiting[] {
   const left: Waiting[] = []
   const held = new Set<string>()
   let bytes = 0
+  let looked = 0
   for (const one of lane.waiting) {
+    if (members.length === maxMembers) break
+    looked += 1
     const { conversation } = one.append
-    const isFull = members.length >= maxMembers || (members.length > 0 && bytes + one.bytes > maxBytes)
+    const isFull = members.length > 0 && bytes + one.bytes > maxBytes
     if (isFull || lane.busy.has(conversation) || held.has(conversation)) {
       held.add(conversation)
       left.push(one)
@@ -149,7 +162,7 @@ function take(lane: Lane): Waiting[] {
     bytes += one.bytes
     members.push(one)
   }
-  lane.waiting = left
+  lane.waiting = looked === lane.waiting.length ? left : [...left, ...lane.waiting.slice(looked)]
   for (const { append } of members) lane.busy.add(append.conversation)
   return members
 }

@@ -1,7 +1,7 @@
 /** Jobs on PostgreSQL: looked up, listed, claimed, renewed and released. */
 import { pageStart } from '../../cursor.ts'
 import { jobSql, listTasks as tasksSql, workerSql } from '../../sql/postgres/jobs.ts'
-import type { RowPage } from '../../row-page.ts'
+import type { RowPage } from '../../../identity/row-page.ts'
 import type { HeldJob, JobRow, Store } from '../../store.ts'
 import type { Statement, Row } from './statements.ts'
 import type { Notifications } from './notify.ts'
@@ -59,10 +59,11 @@ export function jobMethods(session: PostgresSession, notifications: Notification
     },
     async heartbeat(owner, jobs, leaseMs) {
       const inOrder = jobs
-        .map(({ id, epoch }) => ({ id: stored(id), epoch }))
+        .map(({ database, id, epoch }) => ({ database: stored(database), id: stored(id), epoch }))
         .sort((one, other) => (one.id < other.id ? -1 : 1))
       const [ids, epochs] = [inOrder.map(({ id }) => id), inOrder.map(({ epoch }) => epoch)]
-      const rows = await asWorker(session, [workerSql.heartbeat, stored(owner), ids, epochs, Math.trunc(leaseMs)])
+      const values = [stored(owner), ids, epochs, Math.trunc(leaseMs), inOrder.map(({ database }) => database)] as const
+      const rows = await asWorker(session, [workerSql.heartbeat, ...values])
       return byNumber(rows).map(({ id, wake }): HeldJob => ({ id: restored(id as string), wake: wake as boolean }))
     },
     async wakeStranded(after, limit) {
@@ -75,7 +76,15 @@ export function jobMethods(session: PostgresSession, notifications: Notification
       return { next, woken: woken as number }
     },
     async releaseJobs(owner, jobs) {
-      const query: Statement = [workerSql.releaseJobs, stored(owner), jobs?.map(({ id }) => stored(id)) ?? null]
+      const query: Statement =
+        jobs === undefined
+          ? [workerSql.releaseAll, stored(owner)]
+          : [
+              workerSql.releaseSome,
+              stored(owner),
+              jobs.map((job) => stored(job.database)),
+              jobs.map(({ id }) => stored(id)),
+            ]
       const [rows = []] = await session.writeAsWorker(query, { isForAnyVersion: true })
       if (rows.length > 0) notifications.due()
     },

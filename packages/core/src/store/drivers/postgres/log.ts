@@ -51,7 +51,7 @@ export function logMethods({ session, group, notifications }: LogParts): LogMeth
     async readEntries(database, conversation, { after, limit, bound }) {
       const query = [logSql.readEntries, stored(database), stored(conversation), after, limit] as const
       const rows = await someRows(session, { database, query, long: ['text'] }, bound)
-      return rows.map(({ text, seq }) => entryOf(text as string, seq as number))
+      return rows.map(({ text, seq }) => entryOf(text as string, seq as number, conversation))
     },
   }
 }

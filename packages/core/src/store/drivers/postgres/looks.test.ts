@@ -40,7 +40,9 @@ test('claiming beside 5,000 due jobs and looking beside 3,000 kept conversations
         attempts, created_at, first_seq, about, result, changed_at)
       select 'default', 'due' || i, 'kept/' || 1 + i % 3000, 'run', 'running', null, 0, 0, true, 0, 0, 1, repeat('x', 300),
         'null', 0 from generate_series(1, 5000) i order by random()`)
-    await admin.query(`analyze ${schema}.jobs, ${schema}.conversations`)
+    await admin.query(`insert into ${schema}.live_jobs (database, conversation, number, id, kind, created_at, due_at)
+      select database, conversation, number, id, kind, created_at, 0 from ${schema}.jobs`)
+    await admin.query(`analyze ${schema}.jobs, ${schema}.live_jobs, ${schema}.conversations`)
     const claimed = await cost(admin, workerSql.claimJobs, { given: values.claim })
     assert.equal(claimed.rows, 8)
     assert.ok(claimed.buffers <= 250, `claiming eight of 5,000 read ${claimed.buffers} buffers, their updates included`)
@@ -70,8 +72,11 @@ test('a look beside 1,000 runs that ended behind an old snapshot reads at most 1
         await admin.query(`insert into ${place.schema}.jobs (database, id, conversation, kind, status, owner, epoch, lease_until,
             wake, attempts, created_at, first_seq, about, result, changed_at)
           values ('default', 'j${index}', 'chats/1', 'run', 'running', 'w', 1, ${at}, false, 1, 0, 1, '{}', 'null', 0)`)
+        await admin.query(`insert into ${place.schema}.live_jobs (database, conversation, number, id, kind, created_at, due_at)
+          select database, conversation, number, id, kind, created_at, lease_until from ${place.schema}.jobs where id = 'j${index}'`)
         await admin.query(`update ${place.schema}.jobs set owner = null, ended_at = ${at}, result = repeat('x', 300)
           where id = 'j${index}'`)
+        await admin.query(`delete from ${place.schema}.live_jobs where id = 'j${index}'`)
       }
       const claimed = await cost(admin, workerSql.claimJobs, { given: values.claim, schema: place.schema })
       context.diagnostic(`claiming read ${claimed.buffers} buffers`)

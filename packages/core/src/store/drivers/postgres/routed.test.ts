@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { isWitanError } from '@witan/protocol'
-import { emptySchema, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
+import { emptySchema } from '../../../../../../test/postgres/support/stores.ts'
 import { startServer, type TestServer } from '../../../../../../test/postgres/support/server.ts'
 import { type StoreHarness, testStore } from '../../../testing/conformance/store.ts'
 import { begin, database, entry, idleListener, start } from '../../../testing/conformance/store-fixtures.ts'
@@ -33,7 +33,7 @@ async function openAt(at: Places): Promise<Store> {
 
 const newPlaces = async (context: TestContext): Promise<Places> => ({
   eu: await emptySchema(context),
-  us: await freshSchema(context, second.url),
+  us: await emptySchema(context, second.url),
 })
 
 const harness: StoreHarness = {

@@ -1,6 +1,6 @@
 /** Converts rows of the tables to rows of the contract. */
 import type { JobState } from '../../job-change.ts'
-import { resultOf } from '../../result-text.ts'
+import { aboutOf, resultOf } from '../../result-text.ts'
 import { rowReaders } from '../../rows.ts'
 import type { JobKind, JobRow, JobStatus } from '../../store.ts'
 import type { Row } from './statements.ts'
@@ -15,7 +15,6 @@ export interface StoredJob extends JobState {
 
 const text = (value: unknown): string => restored(value as string)
 const textOrNull = (value: unknown): string | null => (value === null ? null : text(value))
-const parsed = <Value>(value: unknown): Value => JSON.parse(value as string) as Value
 
 /** A job, from a statement with `jobColumns`. */
 export function storedJob(row: Row): StoredJob {
@@ -45,7 +44,7 @@ export function jobOf(database: string, job: StoredJob): JobRow {
   const { createdAt, startedAt, endedAt, changedAt, firstSeq, about, result } = job
   return {
     ...{ id, database, conversation, kind, status, owner, epoch, leaseUntil, wake, attempts },
-    ...{ createdAt, startedAt, endedAt, changedAt, firstSeq, about: parsed(about), result: resultOf(result, job) },
+    ...{ createdAt, startedAt, endedAt, changedAt, firstSeq, about: aboutOf(about), result: resultOf(result, job) },
   }
 }
 
@@ -55,4 +54,14 @@ export function jobRow(row: Row): JobRow {
 }
 
 /** The readers of all other tables. */
-export const { conversationRow, listedConversation, interruptionRow, agentRow, replyRow, usageRow } = rowReaders(text)
+export const {
+  agentRow,
+  blockRow,
+  conversationRow,
+  interruptionRow,
+  listedConversation,
+  replyRow,
+  revisionRow,
+  usageRow,
+  writtenRow,
+} = rowReaders(text, aboutOf)

@@ -25,7 +25,7 @@ async function fill(store: Store): Promise<void> {
 /** What the server plans for a statement on that schema, as text. */
 async function planOf({ url, schema }: PostgresStoreOptions, sql: string, values: readonly unknown[]): Promise<string> {
   return asAdmin(url, async (client) => {
-    await client.query(`analyze "${schema}".jobs`)
+    await client.query(`analyze "${schema}".jobs, "${schema}".ended_runs`)
     const { rows } = await client.query(`explain ${sql.replaceAll('{s}', `"${schema}"`)}`, [...values])
     return rows.map((row) => row['QUERY PLAN']).join('\n')
   })
@@ -41,7 +41,11 @@ test('pages of runs, and their number, are read from an index that has no tasks'
   assert.equal(await store.countRuns(database, at), 3)
   assert.match(await planOf(place, jobSql.listRuns, [database, at, 1e9, 50]), /jobs_runs/)
   assert.match(await planOf(place, jobSql.countRuns, [database, at]), /jobs_runs/)
-  assert.match(await planOf(place, runsOfSql.lastLooked, [database, 'user:anna', 1e9, '', 50]), /jobs_by_maker/)
+  await asAdmin(place.url, (client) =>
+    client.query(`insert into "${place.schema}".ended_runs (database, maker, changed_at, id)
+      select '${database}', 'user:bob', i, 'e' || i from generate_series(1, 5000) i`),
+  )
+  assert.match(await planOf(place, runsOfSql.lastLooked, [database, 'user:anna', 1e9, '', 50]), /ended_runs_pkey/)
 })
 
 test('a schema of the version before, with what is in it, is brought up to date', async (context) => {
@@ -60,11 +64,15 @@ test('a schema of the version before, with what is in it, is brought up to date'
       'artifacts',
       'usage',
       'usage_waiting',
+      'live_jobs',
+      'ended_runs',
       ...recordTables.map(({ name }) => name),
     ].map((table) => `"${place.schema}".${table}`)
     await client.query(`drop table ${later.join(', ')}`) // likewise
     await client.query(`alter table "${place.schema}".agent_revisions drop column changed`)
-    await client.query(`alter table "${place.schema}".jobs drop column maker, drop column changed_at`)
+    await client.query(
+      `alter table "${place.schema}".jobs drop column maker, drop column changed_at, add column due_at bigint`,
+    )
     await client.query(`update "${place.schema}".schema_version set version = $1`, [before])
   })
   const store = postgresStore(place)

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWitanError, WitanError } from '@witan/protocol'
 import { steady } from '../../../identity/clock.ts'
+import { DeadlineMissed, inTime } from '../../../identity/request-deadline.ts'
 import { createServerClock, type ServerClock } from './clock.ts'
 import type { PostgresConnection, Transaction, TransactionOptions } from './connection.ts'
 import type { Statement, Row } from './statements.ts'
@@ -13,6 +14,13 @@ interface Patience {
   readonly unavailableAfterMs: number
   /** How long a round trip may take: so much of the first failure counts. */
   readonly replyMs: number
+}
+
+/** How one piece of work differs from others. */
+interface WorkOptions {
+  readonly patienceMs?: number
+  /** Its statements may take long, although nothing is wrong. */
+  readonly mayBeLong?: boolean
 }
 
 /** How often work is retried after a conflict. */
@@ -60,31 +68,33 @@ export class PostgresSession {
     work: (transaction: Transaction, mayBeDone: boolean) => Promise<Result>,
     options: TransactionOptions = {},
   ): Promise<Result> {
-    return this.work((mayBeDone) =>
+    const attempt = (mayBeDone: boolean) =>
       this.connection.transaction({ database }, (transaction) => work(transaction, mayBeDone), {
         ...options,
         confirms: mayBeDone,
-      }),
-    )
+      })
+    return this.work(attempt, { mayBeLong: options.replyMs !== undefined })
   }
 
   /**
    * Repeats `attempt` until it succeeds. `mayBeDone` is set if an earlier attempt lost its connection, so that its result is unknown.
    * Throws `STORE_UNAVAILABLE` once the server was unreachable for `patienceMs`, a repeat at least, and at once for permanent errors.
-   * The attempt that fails first counts, up to one round trip: nobody waits for longer than the patience and one more.
+   * The attempt that fails first counts, up to one round trip. A request waits until its deadline at most; while a first attempt `mayBeLong` that
+   * does not end it.
    */
   async work<Result>(
     attempt: (mayBeDone: boolean) => Promise<Result>,
-    patienceMs = this.#patience.unavailableAfterMs,
+    { patienceMs = this.#patience.unavailableAfterMs, mayBeLong = false }: WorkOptions = {},
   ): Promise<Result> {
     let failingSince: number | null = null
     let mayBeDone = false
     for (let tries = 1; ; tries += 1) {
       const from = steady()
       try {
-        return await attempt(mayBeDone)
+        return await (mayBeLong && tries === 1 ? attempt(mayBeDone) : inTime(() => attempt(mayBeDone)))
       } catch (error) {
         if (isWitanError(error)) throw error
+        if (error instanceof DeadlineMissed) throw unavailable(error)
         const trouble = troubleOf(error)
         failingSince ??= Math.max(from, steady() - this.#patience.replyMs)
         const isLate = tries > 1 && steady() - failingSince > patienceMs

@@ -2,6 +2,7 @@
 import { faultPoint } from '../../../identity/fault-point.ts'
 import { runWithPauses } from '../../../identity/pausable.ts'
 import { pause } from '../../../identity/turn.ts'
+import { usesInLog } from '../../block-uses.ts'
 import { entryOf, entryText } from '../../entry-text.ts'
 import { piecesOf } from '../../pieces.ts'
 import { readSql } from '../../sql/postgres/append.ts'
@@ -12,8 +13,8 @@ import { logSql } from '../../sql/postgres/log.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import { collectedIfThere, rowsOf } from '../../open-snapshot.ts'
 import type { Addition } from '../../record.ts'
-import { resultText } from '../../result-text.ts'
-import { readBound } from '../../row-page.ts'
+import { aboutText, resultText } from '../../result-text.ts'
+import { readBound } from '../../../identity/row-page.ts'
 import type { ConversationSnapshot, JobRow, OpenSnapshot, Store } from '../../store.ts'
 import { artifactRows } from '../../artifact-records.ts'
 import { arriving, trialConversation } from '../../snapshot.ts'
@@ -21,7 +22,8 @@ import { usageOfSnapshot } from '../../usage-count.ts'
 import type { UsageRow } from '../../usage-records.ts'
 import type { Transaction } from './connection.ts'
 import { insertArtifacts } from './artifacts.ts'
-import { contentOf, putContent, useContents } from './contents.ts'
+import { insertUses } from './blocks.ts'
+import { putContent, readContent, useContents } from './contents.ts'
 import { boundedQuery } from './some.ts'
 import type { Row, Statement } from './statements.ts'
 import { newMark } from './ids.ts'
@@ -87,7 +89,7 @@ async function checkWritable(session: PostgresSession): Promise<void> {
     ...deletesOf(database, [id]),
   ]
   const options = { pool: 'write', replyMs: trialMs.reply } as const
-  await session.work(() => session.connection.run({ database }, queries, options), trialMs.retry)
+  await session.work(() => session.connection.run({ database }, queries, options), { patienceMs: trialMs.retry })
 }
 
 /** A commit that waits for disk and standby: what was committed before it is then as durable. */
@@ -105,7 +107,9 @@ const long = { entries: ['text'], jobs: ['about', 'result'], interruptions: ['vi
 async function openSnapshot(session: PostgresSession, database: string, id: string): Promise<OpenSnapshot | null> {
   const at = [stored(database), stored(id)] as const
   const read = (queries: readonly Statement[]) =>
-    session.work(() => session.connection.run({ database: at[0] }, queries, { snapshot: true, replyMs: snapshotMs }))
+    session.work(() => session.connection.run({ database: at[0] }, queries, { snapshot: true, replyMs: snapshotMs }), {
+      mayBeLong: true,
+    })
   const after = queriesOf(at)
   const [places = [], rows = [], entries = [], jobs = [], interruptions = [], ...rest] = await read([
     [logSql.conversationPlace, ...at],
@@ -143,7 +147,7 @@ async function openSnapshot(session: PostgresSession, database: string, id: stri
     row: conversationRow(row),
     participants: people.map(participantRow),
     entries: part({ count: row.last_seq as number, first: entries }, after.entries, ({ text, seq }) =>
-      entryOf(text as string, seq as number),
+      entryOf(text as string, seq as number, id),
     ),
     jobs: part(
       { count: jobNumbers.length, first: jobs },
@@ -155,11 +159,11 @@ async function openSnapshot(session: PostgresSession, database: string, id: stri
       (from, limit) => after.interruptions(before(interruptionNumbers, from), limit),
       (one) => interruptionRow(openOnes?.get(one.id) ?? one),
     ),
-    contents: part(
-      { count: digests.length },
-      (from) => [contentSql.readContent, ...at, digests[from]?.digest as string],
-      contentOf,
-    ),
+    contents: rowsOf(id, digests.length, async (from) => {
+      const place: Statement = [logSql.conversationPlace, ...at]
+      const [[found = []], content] = await readContent(session, [...at, digests[from]?.digest as string], [place])
+      return found[0]?.number === places[0]?.number && content !== null ? [content] : null
+    }),
   }
 }
 
@@ -257,12 +261,13 @@ function* statementsOf(
     at,
     participants.map((one) => ({ ...one, conversation })),
   )
+  for (const uses of piecesOf(usesInLog(conversation, entries), noText)) yield* insertUses(at, conversation, uses)
 }
 
 function* storedJobs(jobs: readonly JobRow[]): Generator<StoredJob> {
-  for (const job of jobs) yield { ...job, about: jsonText(job.about), result: resultText(job.result, job) }
+  for (const job of jobs) yield { ...job, about: aboutText(job.about), result: resultText(job.result, job) }
 }
 
 function* linesOf({ row: { id }, entries }: ConversationSnapshot) {
-  for (const entry of entries) yield { id, seq: entry.seq, text: entryText(entry) }
+  for (const entry of entries) yield { id, seq: entry.seq, text: entryText(entry, id) }
 }

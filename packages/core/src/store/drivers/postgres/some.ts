@@ -1,5 +1,5 @@
 /** Reads rows up to a bound, so that the server does not send what is not wanted. */
-import type { ReadBound } from '../../row-page.ts'
+import type { ReadBound } from '../../../identity/row-page.ts'
 import type { PostgresSession } from './session.ts'
 import type { Row, Statement, Value } from './statements.ts'
 

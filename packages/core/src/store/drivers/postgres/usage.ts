@@ -38,8 +38,16 @@ const mostWaiting = 500
 
 function waitingText(rows: readonly UsageRow[]): string {
   return JSON.stringify(
-    rows.map((row) => [row.by, stored(row.key), row.day, sumColumns.map((name) => row[name]), row.priceDate]),
+    rows.map(({ by, key, day, priceDate, ...sums }) => {
+      const row = [by, stored(key), day, withoutZeros(sumColumns.map((name) => sums[name]))]
+      return priceDate === null ? row : [...row, priceDate]
+    }),
   )
+}
+
+/** Most sums are zero, and the last ones nearly always. */
+function withoutZeros(sums: readonly number[]): readonly number[] {
+  return sums.slice(0, sums.findLastIndex((sum) => sum !== 0) + 1)
 }
 
 /** Adds to the sums. Rows come sorted; those of one conversation have one writer at a time. */

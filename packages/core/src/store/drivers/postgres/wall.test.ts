@@ -4,9 +4,12 @@ import { type TestContext, test } from 'node:test'
 import type pg from 'pg'
 import { asAdmin, freshSchema } from '../../../../../../test/postgres/support/stores.ts'
 import { begin, by, entry, interruption, key, reply, rest } from '../../../testing/conformance/store-fixtures.ts'
+import { modelIn, writing } from '../../../testing/conformance/store-block-fixtures.ts'
+import { formOf, pendingOf } from '../../../testing/conformance/store-knowledge-fixtures.ts'
 import { keyTable, listKeys, putKey, useKeys } from '../../keys.ts'
 import { recordTables } from '../../record-tables.ts'
 import type { RecordTable } from '../../record.ts'
+import type { Store } from '../../store.ts'
 import { agentSql } from '../../sql/postgres/agents.ts'
 import { columnOf } from '../../sql/records.ts'
 import { tenantTables } from '../../sql/postgres/schema.ts'
@@ -33,6 +36,10 @@ async function filled(context: TestContext): Promise<Place> {
   const job = await begin(store, { id: 'j1' })
   await store.append({ ...by(job), entries: [entry('ask', 'j1')], open: [interruption(job, 'i1')] })
   await store.append({ ...by(job), entries: [], jobs: [rest('j1', 'waiting')] }) // leaves a mark
+  await begin(store, { id: 'j0', in: 'chats/ended' })
+  assert.ok(
+    (await store.append({ database: 'default', conversation: 'chats/ended', entries: [], jobs: [rest('j0')] })).ok,
+  )
   await store.beginReply('default', reply('k'))
   const use = { digest: 'sha256:0', mediaType: 'image/png', name: null }
   await store.putContent('default', use.digest, new Uint8Array(3))
@@ -50,8 +57,31 @@ async function filled(context: TestContext): Promise<Place> {
   const row = { database: 'default', id: 'a', revision: 1, source: 'data', data, warnings: [], changed: null } as const
   await store.changeAgents('default', [{ id: 'a', ifRevision: 0, row }])
   for (const { table, row } of oneOfEach) await store.addRecord('default', { table, row })
+  await store.writeBlock('default', writing('k', { by: modelIn(job.conversation), call: 'c1' }))
+  await fillKnowledge(store, place)
   await store.close()
   return place
+}
+
+/** A document, one that waits, and what a base with many documents has. */
+async function fillKnowledge({ knowledge }: Store, { url, schema }: Place): Promise<void> {
+  const pending = ['a', 'b'].map((one) => pendingOf({ key: one, text: 'horse', attributes: { customer: 'c' } }))
+  const failed = [{ key: 'c', code: 'DOCUMENT_UNREADABLE', detail: '' }]
+  await knowledge.beginIngest('default', { base: 'handbook', id: 'i1', at: 1, prune: '', failed, pending })
+  const [held] = await knowledge.claimDocuments({ owner: 'w1', leaseMs: 1, limit: 1 })
+  const written = { key: 'a', text: 'horse', attributes: { customer: 'c' }, vectors: [new Int8Array(3)] }
+  await knowledge.endDocument('w1', held ?? assert.fail(), { kind: 'stored', form: formOf(written), at: 1 })
+  const columns = `database, base, grp, pack`
+  await asAdmin(url, (client) =>
+    client.query(
+      `insert into "${schema}".knowledge_postings (${columns}, word, first, data) values ('default', 'x', 1, 1, 'w', 1, '')`,
+    ),
+  )
+  await asAdmin(url, (client) =>
+    client.query(
+      `insert into "${schema}".knowledge_hidden (${columns}, form, words) values ('default', 'x', 1, 1, 1, '')`,
+    ),
+  )
 }
 
 interface Actor {
@@ -287,6 +317,15 @@ const deniedToWorker = [
   'select * from keys',
   'update keys set roles = roles',
   'delete from keys',
+  'select text from knowledge_waiting',
+  'select about from knowledge_waiting',
+  'update knowledge_waiting set key = key',
+  'delete from knowledge_waiting',
+  'select * from knowledge_passages',
+  'select * from knowledge_documents',
+  'select * from memory_blocks',
+  'select text from memory_revisions',
+  'select * from memory_uses',
 ]
 
 test('the key of the notifications is read by the worker, and changed by no role of the run time', async (context) => {

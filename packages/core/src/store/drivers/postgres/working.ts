@@ -3,13 +3,13 @@ import type { RunLimit } from '../../append-terms.ts'
 import { type ArtifactRow, artifactRows } from '../../artifact-records.ts'
 import { hide } from '../../hide.ts'
 import { decideAppend, type Planned, type StoredState } from '../../refusal.ts'
-import { resultText } from '../../result-text.ts'
+import { aboutText, resultText } from '../../result-text.ts'
 import type { Append, AppendResult, ConversationRow, InterruptionRow, ParticipantRow, Settlement } from '../../store.ts'
 import type { ContentUse } from '../../stored-content.ts'
 import { UsageCount } from '../../usage-count.ts'
 import { jobOf, type StoredJob, storedJob } from './rows.ts'
 import type { Row } from './statements.ts'
-import { jsonText, restored } from './text.ts'
+import { restored } from './text.ts'
 
 /** A job in the batch. A change replaces the object. */
 interface BatchJob extends StoredJob {
@@ -286,7 +286,7 @@ function settle({ interruptions }: Batch, at: BatchConversation, one: Settlement
 
 function changeJob(batch: Batch, at: BatchConversation, { change, before, after }: Planned<BatchJob>): BatchJob {
   if (change.kind === 'create') {
-    const texts = { about: jsonText(change.about), result: 'null' }
+    const texts = { about: aboutText(change.about), result: 'null' }
     at.live += 1
     return putJob(batch, { ...after, conversation: at.id, ...texts, isStored: false, isChanged: true })
   }

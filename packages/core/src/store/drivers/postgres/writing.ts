@@ -3,6 +3,7 @@ import { piecesOf } from '../../pieces.ts'
 import { logSql } from '../../sql/postgres/log.ts'
 import { writeSql } from '../../sql/postgres/append.ts'
 import { artifactSql } from '../../sql/postgres/artifacts.ts'
+import { blockSql } from '../../sql/postgres/blocks.ts'
 import { releaseSql } from '../../sql/postgres/contents.ts'
 import { participantSql } from '../../sql/postgres/participants.ts'
 import { usageSql } from '../../sql/postgres/usage.ts'
@@ -104,6 +105,8 @@ export function deletesOf(database: string, ids: readonly string[], again: reado
     deleteInterruptions,
     deleteParticipants,
     usageSql.deleteUsage,
+    blockSql.deleteBlocks,
+    blockSql.deleteUses,
     deleteConversations,
   ]
   const { lockUsed, markUnused, deleteUses, deleteUnused } = releaseSql

@@ -4,7 +4,7 @@ const columns = 'select r.database, r.id, r.revision, r.source, r.data, r.warnin
 
 /** Statements on agents and revisions. */
 export const agentSql = {
-  listAgents: `${columns}
+  listAgents: `${columns}, a.first_revision
 from {s}.agents a join {s}.agent_revisions r on r.database = a.database and r.id = a.id and r.revision = a.revision
 where a.database = $1
 order by a.id`,
@@ -15,7 +15,7 @@ select coalesce(max(revision), 0) as revision from {s}.agent_revisions where dat
   lockAgents: 'select id, revision from {s}.agents where database = $1 and id = any($2) order by id for update',
   deleteAgent: 'delete from {s}.agents where database = $1 and id = $2',
   /** Fails for a concurrent second insert, whose writer then reads again. */
-  insertAgent: 'insert into {s}.agents (database, id, revision) values ($1, $2, $3)',
+  insertAgent: 'insert into {s}.agents (database, id, revision, first_revision) values ($1, $2, $3, $3)',
   updateAgent: 'update {s}.agents set revision = $3 where database = $1 and id = $2',
   putAgentRevision: `
 insert into {s}.agent_revisions (database, id, revision, source, data, warnings, changed) values ($1, $2, $3, $4, $5, $6, $7)

@@ -4,6 +4,7 @@
  */
 import { clock } from './clock.ts'
 import { jobColumns } from './jobs.ts'
+import { changedColumns, dropLive, putEnded, putLive, setDue } from './live-jobs.ts'
 
 const lines = (parameter: string) => `string_to_array(${parameter}, E'\\n')`
 
@@ -19,12 +20,11 @@ export const readSql = {
   lockPrincipals: `
 select pg_advisory_xact_lock(hashtext('{s} runs of ' || $1::text), k.key) from (
   select distinct hashtext(n.id) & 127 as key from unnest($2::text[]) as n (id) order by key) k`,
-  /** How many runs of each are live, counted up to its limit. Not by the index of makers, which has the ended ones. */
+  /** How many runs of each are live, counted up to its limit. */
   countLiveRuns: `
 select n.id, (
   select count(*) from (
-    select 1 from {s}.jobs j
-    where j.database = $1 and j.ended_at is null and j.kind = 'run' and j.maker || '' = n.id limit n.most) q) as live
+    select 1 from {s}.live_jobs l where l.database = $1 and l.kind = 'run' and l.maker = n.id limit n.most) q) as live
 from unnest($2::text[], $3::bigint[]) as n (id, most)`,
   lockConversations: `
 select c.id, c.last_seq, c.last_message_at, c.expires_at from {s}.conversations c
@@ -33,7 +33,8 @@ order by c.id for update`,
   /** The jobs with these ids, and the live runs of these conversations. */
   lockJobs: `
 select ${jobColumns} from {s}.jobs j
-where j.database = $1 and (j.id = any($2) or (j.conversation = any($3) and j.ended_at is null and j.kind = 'run'))
+where j.database = $1 and j.id = any($2::text[] || array(
+  select l.id from {s}.live_jobs l where l.database = $1 and l.conversation = any($3) and l.kind = 'run'))
 order by j.id for update`,
   lockNamedJobs: `
 select ${jobColumns} from {s}.jobs j where j.database = $1 and j.id = any($2) order by j.id for update`,
@@ -51,7 +52,7 @@ order by r.key for update`,
   /** What keeps an expired conversation: the number of live jobs, and until when it can be answered (-1: nothing open). */
   readKeepers: `
 select c.id,
-  (select count(*) from {s}.jobs j where j.database = c.database and j.conversation = c.id and j.ended_at is null) as live,
+  (select count(*) from {s}.live_jobs l where l.database = c.database and l.conversation = c.id) as live,
   (select array_agg(i.id) from {s}.interruptions i where i.database = c.database and i.conversation = c.id
     and i.state = 'open' and (i.expires_at is null or i.expires_at > ${clock})) as open
 from {s}.conversations c where c.database = $1 and c.id = any($2)`,
@@ -87,7 +88,8 @@ from unnest($2::text[], ${lines('$3')}) as n (id, parameters) where c.database =
 insert into {s}.entries (database, conversation, seq, text)
 select $1, n.conversation, n.seq, n.text from unnest($2::text[], $3::bigint[], ${lines('$4')}) as n (conversation, seq, text)`,
   insertJobs: `
-insert into {s}.jobs (database, id, conversation, kind, status, owner, epoch, lease_until, wake, attempts, created_at,
+with changed as (
+insert into {s}.jobs as j (database, id, conversation, kind, status, owner, epoch, lease_until, wake, attempts, created_at,
   started_at, ended_at, first_seq, about, result, changed_at, maker)
 select $1, n.id, n.conversation, n.kind, n.status, n.owner, n.epoch, n.lease_until, n.wake, n.attempts, n.created_at,
   n.started_at, n.ended_at, n.first_seq, n.about, n.result, n.changed_at,
@@ -96,15 +98,23 @@ from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigi
   $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], ${lines('$15')}, ${lines('$16')}, $17::bigint[])
   with ordinality as n (id, conversation, kind, status, owner, epoch, lease_until, wake, attempts, created_at,
   started_at, ended_at, first_seq, about, result, changed_at, place)
-order by n.place`,
+order by n.place
+returning ${changedColumns}
+), live as (${putLive})
+${putEnded}`,
   updateJobs: `
+with changed as (
 update {s}.jobs j
 set status = n.status, owner = n.owner, epoch = n.epoch, lease_until = n.lease_until, wake = n.wake,
   attempts = n.attempts, started_at = n.started_at, ended_at = n.ended_at, result = n.result, changed_at = n.changed_at
 from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[], $8::bigint[], $9::bigint[],
   $10::bigint[], ${lines('$11')}, $12::bigint[]) as n (id, status, owner, epoch, lease_until, wake, attempts, started_at, ended_at,
   result, changed_at)
-where j.database = $1 and j.id = n.id`,
+where j.database = $1 and j.id = n.id
+returning ${changedColumns}
+), due as (${setDue}
+), live as (${dropLive})
+${putEnded}`,
   insertInterruptions: `
 insert into {s}.interruptions (database, id, conversation, job, call, state, addressee, answered_by, created_at,
   expires_at, settled_at, view, bound, terms, answer)

@@ -8,8 +8,7 @@ export const clock = `(select (extract(epoch from clock_timestamp()) * 1000)::bi
  * with a limit, which the planner never turns into a join over entire tables.
  */
 export const isOver = `(c.expires_at is not null and c.expires_at <= ${clock}
-  and (select true from {s}.jobs l
-    where l.database = c.database and l.conversation = c.id and l.ended_at is null limit 1) is null
+  and (select true from {s}.live_jobs l where l.database = c.database and l.conversation = c.id limit 1) is null
   and (select true from {s}.interruptions o
     where o.database = c.database and o.conversation = c.id and o.state = 'open'
       and (o.expires_at is null or o.expires_at > ${clock}) limit 1) is null)`

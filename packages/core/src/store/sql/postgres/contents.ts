@@ -2,6 +2,8 @@
 import { unusedContentMs } from '../../contents.ts'
 import { clock, isOver } from './clock.ts'
 
+const pieceBytes = 262_144
+
 /** Statements on content and its uses. */
 export const contentSql = {
   /** Content that nobody refers to yet may wait again. */
@@ -20,13 +22,21 @@ on conflict do nothing`,
   holdContents: `
 update {s}.contents set unused_since = null
 where database = $1 and digest = any($2) and unused_since is not null`,
-  /** The driver reads text only: this one is a third shorter than that of the type. */
-  readContent: `
-select d.digest, encode(d.bytes, 'base64') as bytes, u.media_type, u.name
+  /** All but the bytes, which the digest `$3` names for `copyNamed` in this transaction. */
+  nameContent: `
+select d.digest, u.media_type, u.name, set_config('witan.content', d.digest, true)
 from {s}.conversations c
 join {s}.content_uses u on u.database = c.database and u.conversation = c.id
 join {s}.contents d on d.database = u.database and d.digest = u.digest
 where c.database = $1 and c.id = $2 and u.digest = $3 and not ${isOver}`,
+  /** In pieces, because a message of the server is held until it is whole. A statement that copies has no parameters. */
+  copyNamed: `
+copy (
+  select substring(d.bytes from 1 + i * ${pieceBytes} for ${pieceBytes})
+  from {s}.contents d, generate_series(0, (octet_length(d.bytes) - 1) / ${pieceBytes}) i
+  where d.database = current_setting('witan.database') and d.digest = current_setting('witan.content', true)
+  order by i
+) to stdout (format binary)`,
   digestsOf: `
 select u.digest from {s}.content_uses u where u.database = $1 and u.conversation = $2 order by u.digest`,
 } as const

@@ -3,6 +3,7 @@ import { beginningCharacters } from '../../entry-text.ts'
 import { beginningTables } from '../../record-tables.ts'
 import type { ConversationFilter } from '../../list-filters.ts'
 import { clock, isOver } from './clock.ts'
+import { changedColumns, dropEnded } from './live-jobs.ts'
 
 const columns = `c.database, c.id, c.agent, c.created_by, c.created_at, c.last_message_at, c.last_seq, c.parameters,
   c.max_iterations, c.expires_at`
@@ -38,12 +39,18 @@ order by c.expires_at, c.number`,
   /** All rows of the conversations `$2`. */
   deleteEntries: 'delete from {s}.entries where database = $1 and conversation = any($2)',
   deleteJobs: `
-delete from {s}.jobs
-where database = $1 and ((conversation = any($2) and kind = 'run') or (conversation = any($2) and kind = 'task'))`,
+with changed as (
+  delete from {s}.jobs j
+  where database = $1 and ((conversation = any($2) and kind = 'run') or (conversation = any($2) and kind = 'task'))
+  returning ${changedColumns}
+), live as (
+  delete from {s}.live_jobs where database = $1 and conversation = any($2)
+)
+${dropEnded}`,
   deleteInterruptions: 'delete from {s}.interruptions where database = $1 and conversation = any($2)',
   deleteConversations: 'delete from {s}.conversations where database = $1 and id = any($2)',
   /** Table-wide, for the worker: reads only the first row of each database. */
-  listDatabases: ['conversations', 'agent_revisions', 'replies', ...beginningTables]
+  listDatabases: ['conversations', 'agent_revisions', 'replies', 'memory_blocks', ...beginningTables]
     .map(
       (table) => `
 (with recursive found (database) as (

@@ -4,6 +4,7 @@
  */
 import { beginningTables, recordTables } from '../../record-tables.ts'
 import { columnOf } from '../records.ts'
+import { knowledgeRights } from './knowledge.ts'
 import { tenantTables } from './schema.ts'
 
 /** Creates a role without login. Concurrent calls do not conflict. */
@@ -43,6 +44,11 @@ create policy worker_looks on {s}.jobs for select to {worker} using (ended_at is
 drop policy if exists worker_claims on {s}.jobs;
 create policy worker_claims on {s}.jobs for update to {worker} using (ended_at is null) with check (ended_at is null);
 grant select, update (status, owner, epoch, lease_until, wake, attempts, started_at) on {s}.jobs to {worker};
+drop policy if exists worker_looks on {s}.live_jobs;
+create policy worker_looks on {s}.live_jobs for select to {worker} using (true);
+drop policy if exists worker_claims on {s}.live_jobs;
+create policy worker_claims on {s}.live_jobs for update to {worker} using (true) with check (true);
+grant select, update (due_at) on {s}.live_jobs to {worker};
 
 drop policy if exists worker_looks on {s}.interruptions;
 create policy worker_looks on {s}.interruptions for select to {worker} using (state = 'open');
@@ -57,7 +63,7 @@ grant select (database) on {s}.agent_revisions to {worker};
 drop policy if exists worker_looks on {s}.replies;
 create policy worker_looks on {s}.replies for select to {worker} using (true);
 grant select (database) on {s}.replies to {worker};
-${beginningTables
+${['memory_blocks', ...beginningTables]
   .map(
     (table) => `drop policy if exists worker_looks on {s}.${table};
 create policy worker_looks on {s}.${table} for select to {worker} using (true);
@@ -92,4 +98,5 @@ grant select on {s}.schema_version to {app}, {worker};
 ${walls.join('\n')}
 ${worker}
 ${secrets.join('')}
+${knowledgeRights}
 ${notificationKey}`

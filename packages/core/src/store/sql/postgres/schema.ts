@@ -5,7 +5,11 @@
  */
 import { recordTables, withRecords } from '../../record-tables.ts'
 import { type Dialect, recordStatements } from '../records.ts'
+import { memory, memoryTables } from './blocks.ts'
 import { cheaper } from './cheaper.ts'
+import { knowledge, knowledgeTables, knowledgeTurns } from './knowledge.ts'
+import { liveJobs } from './live-jobs.ts'
+import { usage } from './usage-schema.ts'
 
 const first = `
 create table {s}.conversations (
@@ -243,35 +247,6 @@ create table {s}.artifacts (
 create unique index artifacts_by_id on {s}.artifacts (database, id, conversation);
 `
 
-/**
- * Sums of usage, by agent, conversation, user, model and day. Earlier versions would not count. Transactions at work at once write
- * rows of different `part`s, so that none waits for another. The logs that are there are counted by `countLogs`, which reads them as
- * the owner of the tables; the rights that follow every migration keep owners out again.
- */
-const usage = `
-create table {s}.usage (
-  database text collate "C" not null check (database <> ''),
-  dimension text collate "C" not null,
-  key text collate "C" not null,
-  day integer not null,
-  part smallint not null,
-  model_calls bigint not null,
-  tool_calls bigint not null,
-  input_tokens bigint not null,
-  output_tokens bigint not null,
-  cached_input_tokens bigint not null,
-  reasoning_tokens bigint not null,
-  cache_write_tokens bigint not null,
-  cost_usd double precision not null,
-  unpriced bigint not null,
-  incomplete bigint not null,
-  price_date text collate "C",
-  primary key (database, dimension, key, day, part)
-) with (fillfactor = 80);
-alter table {s}.entries no force row level security;
-alter table {s}.jobs no force row level security;
-`
-
 /** Here usage is added up at once. This migration keeps the versions of both stores equal. */
 const usageMarks = 'select 1'
 
@@ -306,6 +281,9 @@ const views = 'select 1'
 /** An agent may demand something before its work. Earlier versions would let it work without. */
 const demands = 'select 1'
 
+/** Entries of type `plan`, which earlier versions cannot fold. */
+const plans = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -339,6 +317,11 @@ create index if not exists conversations_by_expiry_in_order on {s}.conversations
 drop index if exists {s}.conversations_by_expiry;
 `
 
+/** Documents of a base name the revision that created it. Earlier versions would not know which are those of a deleted one. */
+const firstRevisions = `
+alter table {s}.agents add column if not exists first_revision bigint not null default 1;
+${knowledgeTurns}`
+
 const steps: readonly Migration[] = [
   { sql: first, worksFrom: 1 },
   { sql: runs, worksFrom: 1 },
@@ -364,6 +347,11 @@ const steps: readonly Migration[] = [
   { sql: runsByMaker, worksFrom: 26 },
   { sql: looks, worksFrom: 26 },
   { sql: cheaper, worksFrom: 28 },
+  { sql: liveJobs, worksFrom: 29 },
+  { sql: knowledge, worksFrom: 29 },
+  { sql: memory, worksFrom: 31 },
+  { sql: plans, worksFrom: 32 },
+  { sql: firstRevisions, worksFrom: 33 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
@@ -385,7 +373,9 @@ export const keySql = {
 export const tenantTables = [
   ...['conversations', 'entries', 'jobs', 'interruptions'],
   ...['agents', 'agent_revisions', 'replies', 'marks'],
-  ...['contents', 'content_uses', 'participants', 'artifacts', 'usage', 'usage_waiting'],
+  ...['contents', 'content_uses', 'participants', 'artifacts', 'usage', 'usage_waiting', 'live_jobs', 'ended_runs'],
+  ...knowledgeTables,
+  ...memoryTables,
   ...recordTables.map(({ name }) => name),
 ]
 

@@ -8,10 +8,10 @@ const typeOf = (name: string) => (name === 'cost_usd' ? 'double precision' : 'bi
 const sumOf = (name: string) => `sum(${name})::${typeOf(name)} as ${name}`
 const types = sums.map((name, index) => `$${index + 6}::${typeOf(name)}[]`)
 
-/** The rows in the texts of `waiting`: each a list of its dimension, key, day, sums and date of prices. */
+/** The rows in the texts of `waiting`: each a list of its dimension, key, day, sums without the last zeros, and date of prices if it has one. */
 const rowsIn = (waiting: string) => `
 select (e ->> 0) collate "C" as dimension, (e ->> 1) collate "C" as key, (e ->> 2)::integer as day,
-  ${sums.map((name, index) => `(e -> 3 ->> ${index})::${typeOf(name)} as ${name}`).join(', ')},
+  ${sums.map((name, index) => `coalesce((e -> 3 ->> ${index})::${typeOf(name)}, 0) as ${name}`).join(', ')},
   (e ->> 4) collate "C" as price_date
 from ${waiting} w cross join lateral json_array_elements(w.sums::json) as e`
 

@@ -1,0 +1,116 @@
+/** The embedding models of a runtime: live ones by name, others made from their connection. */
+import type { EmbeddingUse } from '@witan/protocol/entries'
+import type { Clock } from '../identity/clock.ts'
+import { randomNumber } from '../identity/ids.ts'
+import { openaiCompatibleEmbedding } from '../model/adapters/openai-compatible-embedding.ts'
+import type { Embedded, EmbeddingModel } from '../model/embedding.ts'
+import { ModelCallError } from '../model/model.ts'
+import { costOfEmbedding } from '../model/price.ts'
+import { type PriceTable, priceTable } from '../model/price-table.ts'
+import type { RateLimit } from '../model/rate-limit.ts'
+import { retried } from '../model/retry.ts'
+import { sleeper } from './models.ts'
+import type { RuntimeOptions } from './options.ts'
+
+/** What places texts by models, each by its name. Both try again as model calls do. */
+interface Embeddings {
+  /** A list of numbers for each of up to 16 texts. Rejects where the model fails, or is unknown. */
+  texts(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>
+  /** The numbers of a query; null where the model fails, or is unknown, which is reported. */
+  query(model: string, text: string, of: Placing): Promise<readonly number[] | null>
+}
+
+/** What texts are placed for. */
+interface Placing {
+  readonly signal: AbortSignal
+  /** What its requests have used so far. One without a reply stands here as unknown, while it lasts and if it may have cost something. */
+  readonly embedded: EmbeddingUse[]
+}
+
+/** A reply to 16 texts that names more tokens is not believed: their sums would lose their last digits. */
+const mostTokens = 1_000_000
+
+interface EmbeddingContext {
+  readonly clock: Clock
+  rateLimitOf(connection: string): RateLimit | undefined
+  report(error: unknown): void
+}
+
+/** What places texts in a runtime. Requests keep to the limits of their connection. */
+export function embeddingsOf(options: RuntimeOptions, { clock, rateLimitOf, report }: EmbeddingContext): Embeddings {
+  const made = new Map<string, EmbeddingModel>(Object.entries(options.embeddings ?? {}))
+  const { totalMs: _, ...retry } = options.retry ?? {}
+  const tries = { ...retry, sleep: sleeper(clock), random: options.random ?? randomNumber }
+  const { prices = priceTable } = options
+  const place = async (name: string, list: readonly string[], { signal, embedded }: Placing) => {
+    const connection = name.slice(0, Math.max(name.indexOf('/'), 0))
+    const model = made.get(name) ?? connect(options, { name, connection })
+    if (model === null) throw unknown(name)
+    made.set(name, model)
+    const limit = rateLimitOf(connection)
+    const ask = async () => {
+      await limit?.enter(signal)
+      try {
+        return await counted({ name, model, prices }, embedded, () => model.embed(list, signal))
+      } finally {
+        limit?.leave()
+      }
+    }
+    return (await retried(name, ask, { ...tries, signal })).vectors
+  }
+  return {
+    texts: (model, texts, signal) => place(model, texts, { signal, embedded: [] }),
+    async query(model, text, of) {
+      try {
+        return (await place(model, [text], of))[0] ?? null
+      } catch (error) {
+        of.signal.throwIfAborted()
+        report(error)
+        return null
+      }
+    },
+  }
+}
+
+/** Makes a request of which `embedded` says what it used. */
+async function counted(
+  { name, model, prices }: { name: string; model: EmbeddingModel; prices: PriceTable | null },
+  embedded: EmbeddingUse[],
+  request: () => Promise<Embedded>,
+): Promise<Embedded> {
+  const unknown: EmbeddingUse = { model: name, inputTokens: null }
+  embedded.push(unknown)
+  const settle = (...used: readonly EmbeddingUse[]) => embedded.splice(embedded.indexOf(unknown), 1, ...used)
+  try {
+    const reply = await request()
+    const { tokens } = reply
+    if (Number.isSafeInteger(tokens) && tokens !== null && tokens >= 0 && tokens <= mostTokens)
+      settle({ model: name, inputTokens: tokens, ...costOfEmbedding(tokens, model, prices) })
+    return reply
+  } catch (error) {
+    if (error instanceof ModelCallError && !error.mayHaveCost) settle()
+    throw error
+  }
+}
+
+function connect(
+  { connections = {} }: RuntimeOptions,
+  { name, connection }: { readonly name: string; readonly connection: string },
+): EmbeddingModel | null {
+  const found = Object.hasOwn(connections, connection) ? connections[connection] : undefined
+  const model = name.slice(connection.length + 1)
+  if (found === undefined || typeof found === 'function' || model === '') return null
+  const { baseUrl, apiKey, headers, prices = {} } = found
+  const price = Object.hasOwn(prices, model) ? prices[model] : undefined
+  return openaiCompatibleEmbedding({
+    ...{ id: name, baseUrl, model },
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(price === undefined ? {} : { price }),
+  })
+}
+
+function unknown(name: string): ModelCallError {
+  const hint = 'Name it in `embeddings`, or write it as a model of an OpenAI-compatible connection.'
+  return new ModelCallError(`There is no embedding model \`${name}\`. ${hint}`, { retryable: false })
+}

@@ -1,0 +1,40 @@
+/** The vocabulary of knowledge: bases, documents, ingests, passages and sources. */
+
+export type {
+  AttributeType,
+  AttributeValue,
+  FoundPassages,
+  Ingest,
+  IngestRequest,
+  KnowledgeBase,
+  KnowledgeBaseInput,
+  KnowledgeDocument,
+  KnowledgeDocumentInput,
+  KnowledgeDocumentLine,
+  KnowledgeSearchInput,
+  KnowledgeUse,
+  Passage,
+  Source,
+  StoredKnowledgeBase,
+} from './knowledge-schema.ts'
+export {
+  attributeNamePattern,
+  documentInputSchema,
+  documentKeySchema,
+  documentLineSchema,
+  foundPassagesSchema,
+  ingestRequestSchema,
+  ingestSchema,
+  knowledgeBaseSchema,
+  knowledgeDocumentSchema,
+  knowledgeIdPattern,
+  knowledgeSearchSchema,
+  knowledgeSettingsSchema,
+  knowledgeUseSchema,
+  mostDocuments,
+  passageSchema,
+  sourceSchema,
+  storedKnowledgeBaseSchema,
+  withoutStoredBase,
+} from './knowledge-schema.ts'
+export { knowledgeUses } from './knowledge-uses.ts'
