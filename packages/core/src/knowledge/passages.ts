@@ -68,7 +68,7 @@ export function* dividedBlocks(blocks: readonly Block[]): Pausable<readonly Bloc
       if (from === 0) divided.push({ ...block, text })
       else divided.push({ kind: block.kind === 'heading' ? 'paragraph' : block.kind, text })
       from = to
-      if (divided.length % 8 === 0) yield
+      yield
     } while (from < block.text.length)
   }
   return divided
@@ -128,7 +128,7 @@ function cutOf({ kind, text }: Block, from: number, limit: number): number {
       if (isLined && text[to - 1] === '\n') return to
       word ||= to
       if (sentence === 0 && endsSentence(text, to - 1)) sentence = to
-    } else if (sentence === 0 && /[。！？]/.test(text.charAt(to - 1))) sentence = to
+    } else if (sentence === 0 && fullStops.has(text.charCodeAt(to - 1))) sentence = to
     if (sentence > 0 && !isLined) return sentence
   }
   return sentence || word || wholeBefore(text, end)
@@ -141,9 +141,19 @@ function endsSentence(text: string, at: number): boolean {
   return /[.!?…]/.test(text.charAt(last))
 }
 
+/** White space beyond ASCII, and full stops that no space follows. Sets, because each character of a long text is asked for. */
+const wideSpaces = codesOf(
+  '\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
+)
+const fullStops = codesOf('。！？')
+
+function codesOf(characters: string): ReadonlySet<number> {
+  return new Set(Array.from(characters, (one) => one.charCodeAt(0)))
+}
+
 function isSpace(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
-  return code <= 32 || (code >= 0xa0 && /\s/.test(text.charAt(at)))
+  return code <= 32 || (code >= 0xa0 && wideSpaces.has(code))
 }
 
 /** The place itself, or the one before if it stands inside a surrogate pair. */

@@ -89,15 +89,27 @@ function checkDocuments(check: Check): void {
     ])
   })
 
-  check('bytes wait as they are', async (store) => {
-    const bytes = new Uint8Array(300_000).map((_, index) => index * 7)
-    const pending = [
-      { key: 'pdf', title: 'T', uri: null, mediaType: 'application/pdf', content: bytes, attributes: {}, digest: 'd' },
-    ]
+  check('contents wait as they are: texts and bytes, short and long, beside each other', async (store) => {
+    const bytes = (length: number) => new Uint8Array(length).map((_, index) => index * 7)
+    const texts = ['', '\ufeffmark', 'odd \u0000 \ud800 "', '知識'.repeat(150_000)]
+    const contents = [...texts, bytes(0), bytes(3), null, bytes(300_000), 'last']
+    const pending = contents.map((content, at) => {
+      const mediaType = 'application/pdf'
+      return { key: `k${at}`, title: 'T', uri: null, mediaType, content, attributes: {}, digest: `d${at}` }
+    })
     await store.knowledge.beginIngest(database, { base, id: 'i', at: 1, prune: null, failed: [], pending })
-    const [held] = await claimed(store)
-    assert.deepEqual([held?.title, held?.mediaType, held?.digest], ['T', 'application/pdf', 'd'])
-    assert.ok(Buffer.from(held?.content as Uint8Array).equals(Buffer.from(bytes)))
+    const held = await store.knowledge.claimDocuments({ owner: 'w1', leaseMs: 60_000, limit: 20 })
+    assert.deepEqual(
+      held.map(({ key, title, mediaType, digest }) => ({ key, title, mediaType, digest })),
+      pending.map(({ key, title, mediaType, digest }) => ({ key, title, mediaType, digest })),
+    )
+    for (const [at, { content }] of held.entries()) {
+      const [sent, isText] = [contents[at], typeof content === 'string']
+      assert.ok(
+        isText || content === null ? content === sent : Buffer.from(content).equals(sent as Uint8Array),
+        `k${at}`,
+      )
+    }
   })
 }
 

@@ -1,8 +1,10 @@
 /** Connections to the server: one transaction at a time, its statements sent together, and every wait limited. */
+import type { Socket } from 'node:net'
 import type { ClientBase, Pool, PoolClient, PoolConfig, QueryConfig } from 'pg'
 import { WitanError } from '@witan/protocol'
 import { writeSql } from '../../sql/postgres/append.ts'
 import { steady } from '../../../identity/clock.ts'
+import { isTurnSpent, nextTurn } from '../../../identity/turn.ts'
 import { clientConfig, clientsOf, type Pg } from './connect.ts'
 import { isSilence, schemaTooNew, sqlState, troubleOf } from './error.ts'
 import { lookAtPeer, setUpSession } from './session-settings.ts'
@@ -70,6 +72,7 @@ export class PostgresConnection {
       const pool = new pg.Pool({ ...poolConfig(settings, sizes[kind]), Client: clientsOf(pg, settings.way.route) })
       pool.on('error', () => {}) // an idle connection was lost: the pool opens another
       pool.on('connect', (client) => {
+        shareTurns((client as unknown as { connection: ClientConnection }).connection.stream)
         client.on('error', () => {}) // pending queries reject by themselves
         client.on('notice', ({ routine }) => {
           if (routine === 'SyncRepWaitForLSN') unconfirmed.add(client)
@@ -229,9 +232,18 @@ function confirmationOf({ confirms = false }: TransactionOptions): readonly Stat
   return confirms ? [[writeSql.confirm]] : []
 }
 
+/** Replies are read a little in each turn: the driver makes rows of all that has come, and two megabytes of short rows would hold a turn. */
+function shareTurns(stream: ClientConnection['stream']): void {
+  stream.on('data', () => {
+    if (!isTurnSpent() || stream.isPaused()) return
+    stream.pause()
+    nextTurn().then(() => stream.resume())
+  })
+}
+
 /** The part of the driver's connection that is used. */
 interface ClientConnection {
-  readonly stream: { cork(): void; uncork(): void }
+  readonly stream: Pick<Socket, 'cork' | 'uncork' | 'on' | 'pause' | 'resume' | 'isPaused'>
   on(event: 'copyData', take: (message: { readonly chunk: Uint8Array }) => void): void
   off(event: 'copyData', take: (message: { readonly chunk: Uint8Array }) => void): void
 }

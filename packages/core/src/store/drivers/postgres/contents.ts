@@ -38,12 +38,22 @@ export async function readContent(
   beside: readonly Statement[] = [],
 ): Promise<readonly [rows: readonly (readonly Row[])[], content: StoredContent | null]> {
   const queries: Statement[] = [...beside, [contentSql.nameContent, ...at], [contentSql.copyNamed]]
+  const [all, bytes] = await readBytes(session, at[0], queries)
+  const [found] = all[beside.length] ?? []
+  return [all, found === undefined ? null : { ...contentUse(found), bytes }]
+}
+
+/** The rows of these queries, and the bytes that the last of them copies: many bytes are no value of a row, which would be text. */
+export async function readBytes(
+  session: PostgresSession,
+  database: string,
+  queries: readonly Statement[],
+): Promise<readonly [rows: readonly (readonly Row[])[], bytes: Uint8Array]> {
   const read = async () => {
     const copied = new CopiedBytes()
     const options = { snapshot: true, replyMs: bytesMs, copied: (bytes: Uint8Array) => copied.take(bytes) }
-    const all = await session.connection.run({ database: at[0] }, queries, options)
-    const [found] = all[beside.length] ?? []
-    return [all, found === undefined ? null : { ...contentUse(found), bytes: copied.joined() }] as const
+    const all = await session.connection.run({ database }, queries, options)
+    return [all, copied.joined()] as const
   }
   return session.work(read, { mayBeLong: true })
 }

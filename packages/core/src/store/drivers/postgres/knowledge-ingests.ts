@@ -1,4 +1,5 @@
 /** Ingests on PostgreSQL, and the documents that wait, which are claimed table-wide. */
+import { bytesText, jsonText, textBytes } from '../../../identity/json-pieces.ts'
 import { pause } from '../../../identity/turn.ts'
 import {
   afterPrefix,
@@ -11,6 +12,7 @@ import {
 import { ingestSql } from '../../sql/postgres/knowledge.ts'
 import { partsOf } from '../../parts.ts'
 import type { Transaction } from './connection.ts'
+import { readBytes } from './contents.ts'
 import { removeForms } from './knowledge-forms.ts'
 import type { PostgresSession } from './session.ts'
 import type { Row, Statement } from './statements.ts'
@@ -38,15 +40,12 @@ export async function beginIngest(session: PostgresSession, database: string, in
     if (mayBeDone && (await send([[ingestSql.read, ...about]]))[0]?.length === 1) return transaction.commit([])
     for (const part of partsOf(pending, ({ content }) => content?.length ?? 0)) {
       await pause()
-      const [keys, texts] = [part.map(({ key }) => stored(key)), part.map(({ content }) => textOf(content))]
-      const bytes = part.map(({ content }) =>
-        content === null || typeof content === 'string' ? null : base64Of(content),
-      )
+      const keys = part.map(({ key }) => stored(key))
       const rest = part.map(({ title, uri, mediaType, attributes, digest }) =>
         JSON.stringify({ title, uri, mediaType, attributes, digest }),
       )
       const kept: Statement[] = prune === null ? [] : [[ingestSql.addKeys, ...about, keys]]
-      await send([[ingestSql.addWaiting, ...about, keys, rest, texts, bytes], ...kept])
+      await send([[ingestSql.addWaiting, ...about, keys, rest, ...(await contentsOf(part))], ...kept])
     }
     const total = pending.length + failed.length
     const failures = failed.map((one) => JSON.stringify(one))
@@ -81,9 +80,9 @@ export async function beginReread(session: PostgresSession, database: string, ag
     if (rows.length === 0) return 0
     const keys = rows.map(({ key }) => key as string)
     const rest = rows.map((row) => JSON.stringify({ ...JSON.parse(row.about as string), digest: row.digest }))
-    const none = keys.map(() => null)
+    const none = rows.map(() => ({ content: null }))
     await commit([
-      [ingestSql.addWaiting, ...about, keys, rest, none, none],
+      [ingestSql.addWaiting, ...about, keys, rest, ...(await contentsOf(none))],
       [ingestSql.add, ...about, null, keys.length, keys.length, Math.trunc(at)],
     ])
     return keys.length
@@ -91,8 +90,28 @@ export async function beginReread(session: PostgresSession, database: string, ag
   return session.transaction(database, work, { replyMs: longMs })
 }
 
-function textOf(content: PendingDocument['content']): string | null {
-  return typeof content === 'string' ? JSON.stringify(content) : null
+/** Contents as one value, and where each begins in it, from 1: bytes are sent as they are, while a list of them would be text. */
+async function contentsOf(documents: readonly Pick<PendingDocument, 'content'>[]) {
+  const parts: Uint8Array[] = []
+  for (const { content } of documents) {
+    if (content !== null) parts.push(typeof content === 'string' ? await textBytes(await jsonText(content)) : content)
+  }
+  const areTexts = documents.map(({ content }) => typeof content === 'string')
+  let [next, place] = [0, 1]
+  const places = documents.map(({ content }) => {
+    const length = content === null ? null : (parts[next++]?.length ?? 0)
+    const first = place
+    place += length ?? 0
+    return { first, length }
+  })
+  const [first] = parts
+  const joined = parts.length === 1 && first !== undefined ? viewOf(first) : Buffer.concat(parts)
+  return [areTexts, joined, places.map((each) => each.first), places.map(({ length }) => length)] as const
+}
+
+/** Without a copy: a document may have 16 MB. */
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
 /** The statements that end an ingest with nothing left to do, and prune. */
@@ -141,12 +160,15 @@ export async function claimDocuments(
     const [read = []] = await session.work(() => session.connection.run({ database }, [query], { replyMs: longMs }), {
       mayBeLong: true,
     })
-    for (const row of read) held.push(heldOf(database, row, attempts.get(row.number as number) ?? 0))
+    for (const row of read) {
+      const content = await contentOf(session, database, row)
+      held.push({ ...heldOf(database, row, attempts.get(row.number as number) ?? 0), content })
+    }
   }
   return held.sort((one, other) => one.number - other.number)
 }
 
-function heldOf(database: string, row: Row, attempt: number): HeldDocument {
+function heldOf(database: string, row: Row, attempt: number): Omit<HeldDocument, 'content'> {
   const about = JSON.parse(row.about as string) as Pick<
     HeldDocument,
     'title' | 'uri' | 'mediaType' | 'attributes' | 'digest'
@@ -159,18 +181,18 @@ function heldOf(database: string, row: Row, attempt: number): HeldDocument {
     attempt,
     key: row.key as string,
     ...about,
-    content: contentOf(row),
   }
 }
 
-/** Without a copy: a document may have 16 MB. */
-function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
-}
-
-function contentOf({ text, bytes }: Row): PendingDocument['content'] {
-  if (text !== null) return JSON.parse(text as string) as string
-  return bytes === null ? null : new Uint8Array(Buffer.from(bytes as string, 'base64'))
+async function contentOf(session: PostgresSession, database: string, row: Row): Promise<HeldDocument['content']> {
+  const { number, content, length, is_text: isText } = row
+  if (length === null) return null
+  let bytes = content as Uint8Array | null
+  if (bytes === null) {
+    const queries: Statement[] = [[ingestSql.nameWaiting, database, number as number], [ingestSql.copyNamed]]
+    ;[, bytes] = await readBytes(session, database, queries)
+  }
+  return isText === true ? (JSON.parse(await bytesText(bytes)) as string) : new Uint8Array(bytes)
 }
 
 /** Gives back what an owner holds. */

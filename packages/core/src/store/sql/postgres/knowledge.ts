@@ -140,13 +140,14 @@ create table if not exists {s}.knowledge_waiting (
   ingest text collate "C" not null,
   key text collate "C" not null,
   about text not null,
-  text text,
-  bytes bytea,
+  is_text boolean not null,
+  content bytea,
   owner text collate "C",
   lease_until bigint not null default 0,
   attempt bigint not null default 0,
   primary key (database, number)
 );
+alter table {s}.knowledge_waiting alter column content set storage external;
 create index if not exists knowledge_waiting_in_order on {s}.knowledge_waiting (number);
 create index if not exists knowledge_waiting_by_key on {s}.knowledge_waiting (database, base, key, number);
 create index if not exists knowledge_waiting_by_owner on {s}.knowledge_waiting (owner) where owner is not null;
@@ -161,7 +162,7 @@ alter table {s}.knowledge_groups add column if not exists reading text collate "
 alter table {s}.knowledge_waiting no force row level security;
 alter table {s}.knowledge_waiting add column if not exists turn bigint not null default 0;
 alter table {s}.knowledge_waiting add column if not exists rereads boolean not null default false;
-update {s}.knowledge_waiting set turn = number, rereads = text is null and bytes is null;
+update {s}.knowledge_waiting set turn = number, rereads = content is null;
 create sequence if not exists {s}.knowledge_turns;
 select setval('{s}.knowledge_turns', coalesce((select min(turn) from {s}.knowledge_waiting), 1));
 create index if not exists knowledge_waiting_by_turn on {s}.knowledge_waiting (turn, number);
@@ -318,18 +319,25 @@ where p.database = $1 and p.base = $2 and p.grp = $3 and p.pack = $4 and p.word 
 const ingestColumns =
   'base, id, number, prune, total, remaining, added, changed, unchanged, deleted, started_at, ended_at'
 
+/** The most bytes of a content that are sent as one value. */
+const pieceBytes = 262_144
+
 /** Statements on ingests, and on documents that wait. */
 export const ingestSql = {
   dropOld: `with old as (delete from {s}.knowledge_ingests where database = $1 and ended_at < ${clock} - $2::bigint returning base, id)
 delete from {s}.knowledge_failures f using old where f.database = $1 and f.base = old.base and f.ingest = old.id`,
-  /** Where its base stands: behind what waits of it, and not before what is claimed now. Bases of one database share its turns. */
+  /**
+   * Where its base stands: behind what waits of it, and not before what is claimed now. Bases of one database share its turns. The value `$7` has all
+   * contents: bytes, or the JSON of a text, since a text may be no Unicode.
+   */
   addWaiting: `with lane as (
   select greatest((select last_value from {s}.knowledge_turns),
     coalesce((select max(turn) from {s}.knowledge_waiting where database = $1 and base = $2), 0)) as last,
     1 + (select count(distinct base) from {s}.knowledge_waiting where database = $1 and base <> $2) as step)
-insert into {s}.knowledge_waiting (database, base, ingest, key, about, text, bytes, rereads, turn)
-select $1, $2, $3, u.key, u.about, u.text, decode(u.bytes, 'base64'), u.text is null and u.bytes is null, lane.last + lane.step * u.number
-from lane, unnest($4::text[], $5::text[], $6::text[], $7::text[]) with ordinality as u (key, about, text, bytes, number) order by u.number`,
+insert into {s}.knowledge_waiting (database, base, ingest, key, about, is_text, content, rereads, turn)
+select $1, $2, $3, u.key, u.about, u.is_text, substring($7::bytea from u.first for u.length), u.length is null, lane.last + lane.step * u.number
+from lane, unnest($4::text[], $5::text[], $6::boolean[], $8::int[], $9::int[]) with ordinality as u (key, about, is_text, first, length, number)
+order by u.number`,
   addKeys: `insert into {s}.knowledge_ingest_keys (database, base, ingest, key)
 select $1, $2, $3, u.key from unnest($4::text[]) as u (key) on conflict do nothing`,
   addFailures: `insert into {s}.knowledge_failures (database, base, ingest, data)
@@ -371,8 +379,21 @@ from (select q.database, q.number from {s}.knowledge_waiting q
   order by q.turn, q.number limit $3 for update skip locked) d
 where w.database = d.database and w.number = d.number returning w.database, w.number, w.attempt, w.turn,
   setval('{s}.knowledge_turns', greatest(w.turn, (select last_value from {s}.knowledge_turns), 1))`,
-  readWaiting: `select number, base, ingest, key, about, text, encode(bytes, 'base64') as bytes from {s}.knowledge_waiting
-where database = $1 and number = any($2) order by number`,
+  /** What is longer than a piece is read by `nameWaiting` and `copyNamed`. */
+  readWaiting: `select number, base, ingest, key, about, is_text, octet_length(content) as length,
+  case when octet_length(content) <= ${pieceBytes} then content end as content
+from {s}.knowledge_waiting where database = $1 and number = any($2) order by number`,
+  /** Names the document `$2` for `copyNamed` in this transaction. */
+  nameWaiting: `select set_config('witan.document', number::text, true) from {s}.knowledge_waiting
+where database = $1 and number = $2`,
+  /** In pieces, because a message of the server is held until it is whole. A statement that copies has no parameters. */
+  copyNamed: `
+copy (
+  select substring(w.content from 1 + i * ${pieceBytes} for ${pieceBytes})
+  from {s}.knowledge_waiting w, generate_series(0, (octet_length(w.content) - 1) / ${pieceBytes}) i
+  where w.database = current_setting('witan.database') and w.number = current_setting('witan.document', true)::bigint
+  order by i
+) to stdout (format binary)`,
   renew: `update {s}.knowledge_waiting set lease_until = ${clock} + $2::bigint where owner = $1`,
   release: 'update {s}.knowledge_waiting set owner = null, lease_until = 0 where owner = $1',
 } as const
