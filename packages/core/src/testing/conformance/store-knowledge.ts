@@ -10,6 +10,7 @@ const wholeList = { prefix: '', after: null, limit: 100 }
 /** Registers the tests of documents. */
 export function checkKnowledge(check: Check): void {
   checkDocuments(check)
+  checkContents(check)
   checkForms(check)
   checkDeletions(check)
 }
@@ -88,7 +89,9 @@ function checkDocuments(check: Check): void {
       { ...place, title: odd, uri, digest, heading: 'part 0', text: odd },
     ])
   })
+}
 
+function checkContents(check: Check): void {
   check('contents wait as they are: texts and bytes, short and long, beside each other', async (store) => {
     const bytes = (length: number) => new Uint8Array(length).map((_, index) => index * 7)
     const texts = ['', '\ufeffmark', 'odd \u0000 \ud800 "', '知識'.repeat(150_000)]

@@ -237,7 +237,7 @@ function shareTurns(stream: ClientConnection['stream']): void {
   stream.on('data', () => {
     if (!isTurnSpent() || stream.isPaused()) return
     stream.pause()
-    nextTurn().then(() => stream.resume())
+    void nextTurn().then(() => stream.resume())
   })
 }
 
