@@ -11,6 +11,7 @@ import { ingests } from './rows/ingests.ts'
 import { knowing } from './rows/knowledge.ts'
 import { remembering } from './rows/memory.ts'
 import { plans } from './rows/plans.ts'
+import { reflection } from './rows/reflection.ts'
 import { pages } from './rows/pages.ts'
 import { remotes } from './rows/remotes.ts'
 import { replies } from './rows/replies.ts'
@@ -36,6 +37,7 @@ export const rows: readonly Row[] = [
   ...appends,
   ...knowing,
   ...plans,
+  ...reflection,
   ...ingests,
   ...remembering,
 ]

@@ -18,6 +18,7 @@ import { playKnowledge } from './families/knowledge.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playMemory } from './families/memory.ts'
 import { playPlans } from './families/plans.ts'
+import { playReflection } from './families/reflection.ts'
 import { playOutside } from './families/outside.ts'
 import { playOutsideOrders } from './families/outside-orders.ts'
 import { playPeers } from './families/peers.ts'
@@ -79,6 +80,8 @@ describe('the injection and leak corpus', () => {
     family('P', 60, playPeers))
 
   test('[F08] [D15] [C6] PL: a plan tells no hidden value, and nobody else reads it', () => family('PL', 26, playPlans))
+  test('[F08] [D15] [C6] RF: a critique tells no hidden value, and nobody else reads it', () =>
+    family('RF', 26, playReflection))
 
   test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
 

@@ -87,7 +87,7 @@ export function assertAsked(
     const text = askedText(request, hide)
     left.set(text, 1 + (left.get(text) ?? 0))
   }
-  const answers = calls.filter(({ purpose }) => purpose === 'answer' || purpose === 'output')
+  const answers = calls.filter(({ purpose }) => purpose !== 'summary' && purpose !== 'progress')
   const isCut = ({ error }: ModelCall) => error?.code === 'MODEL_CALL_LOST'
   for (const call of [...answers.filter((one) => !isCut(one)), ...answers.filter(isCut)]) {
     assert.ok(call.request !== null, `the request of model call ${call.id} is not computed`)

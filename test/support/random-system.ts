@@ -43,10 +43,11 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     knowing: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
     planning: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     remembering: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
+    reflecting: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
   })
   .map((drawn) => {
     const { seed, size, edges, acting, asking, bound, flows, shaped, peering, limits } = drawn
-    const { saving, knowing, planning, remembering } = drawn
+    const { saving, knowing, planning, remembering, reflecting } = drawn
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -69,6 +70,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
         ),
         artifacts: saving[index] ?? false,
         enablePlanning: planning[index] ?? false,
+        ...reflectionOf(reflecting[index] ?? 5),
         memory: memoryOf(remembering[index] ?? 5),
         knowledgeBases: usesOf(knowing[index] ?? 5),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
@@ -83,6 +85,12 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
 function usesOf(kind: number): NonNullable<AgentDraft['knowledgeBases']> {
   const retrieval = (['tool', 'auto', 'both'] as const)[kind]
   return retrieval === undefined ? [] : [{ id: 'lore', retrieval, limit: 2 }]
+}
+
+/** With either end of a critique that fails, or none. */
+function reflectionOf(kind: number): Pick<AgentDraft, 'enableReflection' | 'reflection'> {
+  const onFail = (['answer', 'error'] as const)[kind]
+  return onFail === undefined ? {} : { enableReflection: true, reflection: { onFail } }
 }
 
 /** Of every owner, small and with all kinds; of people alone; or none. */
@@ -241,6 +249,7 @@ export function randomPlay(seed: number): Rule {
 
 function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
   const kind = (dice[0] ?? 0) % 16
+  if (request.output?.name === 'critique' && kind > 2) return critiqueOf(kind)
   const number = (dice[3] ?? 0) % 3
   if (kind === 0) return ''
   if (kind === 1) return new Error('the model is down')
@@ -248,6 +257,13 @@ function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
   const count = 1 + ((dice[4] ?? 0) % 3)
   const toolCalls = Array.from({ length: count }, (_, index) => callOf(request, dice.subarray(5 + index * 3)))
   return kind === 7 ? { text: 'words and calls', toolCalls } : { toolCalls }
+}
+
+/** Half of them find something; some are in a fence. */
+function critiqueOf(kind: number): string {
+  if (kind % 2 === 0) return '{"verdict":"pass","problems":[]}'
+  const found = JSON.stringify({ verdict: 'revise', problems: [`problem ${kind}`] })
+  return kind === 3 ? `\`\`\`json\n${found}\n\`\`\`` : found
 }
 
 function callOf(request: ModelRequest, dice: Buffer): ScriptedCall {

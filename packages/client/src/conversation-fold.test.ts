@@ -292,6 +292,30 @@ test('[F08] a call has the plan of its agent, and each step the calls that began
   assert.deepEqual(odd.calls.get('a')?.plan, { revision: 0, steps: [nameless] })
 })
 
+test('[F08] a call has what was said of its answers, and its answer is no reply that criticises it', () => {
+  const body = (more = {}) => ({ model: 'm', usage: null, finishReason: 'stop', attempt: 1, ...more })
+  const found = { verdict: 'revise', problems: ['No price.', 7], by: 'a', seq: 2 }
+  const { calls } = viewOf(
+    events(
+      ['start', 'a', { message: 'Go.' }, 'agent'],
+      ['end', 'a', body({ purpose: 'answer' }), 'model'],
+      ['end', 'a', body({ purpose: 'critique' }), 'model'],
+      ['critique', 'a', found],
+      ['critique', 'nowhere', found],
+      ['critique', 'a', { verdict: 'odd' }],
+    ),
+  )
+  const call = calls.get('a')
+  assert.equal(call?.answerSeq, 2)
+  assert.deepEqual(
+    call?.critiques.map(({ at: _, ...one }) => one),
+    [
+      { seq: 4, verdict: 'revise', problems: ['No price.'], by: 'a', answerSeq: 2 },
+      { seq: 6, verdict: 'pass', problems: [], by: '', answerSeq: 0 },
+    ],
+  )
+})
+
 test('a conversation that is gone has nothing that goes on', () => {
   const fold = createConversationFold()
   for (const event of events(starts('a'), starts('a.b'), toolStarts, opens, starts('z'), ends('z'))) fold.take(event)

@@ -7,9 +7,9 @@ import type { Writable } from '@witan/protocol/entries'
 import { type Call, newCall } from './folded-call.ts'
 import { readArtifact } from './read-artifact.ts'
 import { type RequiredEvent, readInterruption, waitingTool } from './read-interruption.ts'
-import { readRetrieval, readSources } from './read-knowledge.ts'
-import { readMemory } from './read-memory.ts'
-import { addToPlan, readPlan } from './read-plan.ts'
+import { noteFact } from './note-fact.ts'
+import { readSources } from './read-knowledge.ts'
+import { addToPlan } from './read-plan.ts'
 import { readStart } from './read-start.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
@@ -101,11 +101,10 @@ function dispatch(view: Draft, event: Event): Call | null {
     case 'artifact':
       return onArtifact(view, event)
     case 'retrieval':
-      return onRetrieval(view, event)
     case 'memory':
-      return onMemory(view, event)
     case 'plan':
-      return onPlan(view, event)
+    case 'critique':
+      return noteFact(view, event)
     case 'summary':
     case 'checkpoint':
       return null
@@ -156,26 +155,6 @@ function onArtifact(view: Draft, { callId, content }: EventOf<'artifact'>): Call
   view.artifacts.set(artifact.id, artifact)
   const call = view.calls.get(callId) ?? null
   call?.artifacts.push(artifact)
-  return call
-}
-
-function onRetrieval(view: Draft, event: EventOf<'retrieval'>): Call | null {
-  const call = view.calls.get(event.callId) ?? null
-  call?.retrievals.push(readRetrieval(event, view.lastSeq))
-  return call
-}
-
-/** A call has what it read; what a tool call wrote stands at the tool call. */
-function onMemory(view: Draft, event: EventOf<'memory'>): Call | null {
-  const call = view.calls.get(event.callId) ?? null
-  call?.memories.push(readMemory(event, view.lastSeq))
-  return call
-}
-
-/** It stands at the call that wrote it. */
-function onPlan(view: Draft, { parentCallId, content }: EventOf<'plan'>): Call | null {
-  const call = view.calls.get(parentCallId ?? '') ?? null
-  if (call !== null) call.plan = readPlan(call.plan, content)
   return call
 }
 
@@ -264,7 +243,8 @@ function onModelEnd(view: Draft, event: Extract<Event, { type: 'end'; kind: 'mod
   const [input, output] = [number(usage?.inputTokens), number(usage?.outputTokens)]
   call.model = text(event.content.model) || call.model
   call.modelCalls += 1
-  if (call.callId === event.callId) call.answerSeq = event.seq ?? call.answerSeq
+  const { purpose = 'answer' } = event.content as { readonly purpose?: string }
+  if (call.callId === event.callId && purpose === 'answer') call.answerSeq = event.seq ?? call.answerSeq
   call.textEnded = true
   call.reasoned = settleReasoning(call.reasoned, text(event.at))
   call.tokens = {

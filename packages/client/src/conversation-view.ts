@@ -150,6 +150,8 @@ export interface CallView {
   readonly memories: readonly MemoryUse[]
   /** The plan of its agent: what was left as it began, and what it made of it; null for none. */
   readonly plan: Plan | null
+  /** What was said of its answers, in order [F08]. */
+  readonly critiques: readonly Critique[]
   /** When it began; of a call that an approval held, when that was asked. */
   readonly startedAt: string
   readonly endedAt: string | null
@@ -158,6 +160,18 @@ export interface CallView {
   readonly attempt: number
   /** The next delta begins a new text, because the model call before it has ended. */
   readonly textEnded: boolean
+}
+
+/** What a critique says of an answer: it stands, or it was a draft, and its agent answers again. */
+export interface Critique {
+  readonly seq: number
+  readonly at: string
+  readonly verdict: 'pass' | 'revise'
+  readonly problems: readonly string[]
+  /** The agent whose model said it. */
+  readonly by: string
+  /** The seq of the answer. */
+  readonly answerSeq: number
 }
 
 /** A message a person sent into a run. */

@@ -1,7 +1,7 @@
 /** A call while a view is built: the same fields as readers see, but writable. */
 import type { Event } from '@witan/protocol'
 import type { Artifact, Writable } from '@witan/protocol/entries'
-import type { Asked, CallNotice, CallView, MemoryUse, Retrieval, TaskMessage } from './conversation-view.ts'
+import type { Asked, CallNotice, CallView, Critique, MemoryUse, Retrieval, TaskMessage } from './conversation-view.ts'
 import { text } from './read-value.ts'
 
 /** A call of the view. */
@@ -13,6 +13,7 @@ export interface Call extends Writable<CallView> {
   readonly asked: Writable<Asked>[]
   readonly retrievals: Retrieval[]
   readonly memories: MemoryUse[]
+  readonly critiques: Critique[]
   readonly children: string[]
 }
 
@@ -61,6 +62,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     retrievals: [],
     memories: [],
     plan: null,
+    critiques: [],
     startedAt: text(event.at),
     endedAt: null,
     children: [],

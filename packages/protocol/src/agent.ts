@@ -64,6 +64,18 @@ export const limitsSchema = z.strictObject({
   /** Revisions of its plan in one activation. */
   maxPlanRevisions: cap(1000).default(30),
 })
+
+/**
+ * How an agent's answers are criticised: by `model`, or by its own, and by these criteria. `onFail`: what a critique comes to that cannot be made or
+ * used. `answer`: the answer stands.
+ */
+const reflectionSchema = z.strictObject({
+  agent: z.null({ error: 'a critique by another agent is not built yet; leave it null' }).default(null),
+  model: z.string().min(1).max(200).nullable().default(null),
+  criteria: z.string().max(4000).default(''),
+  onFail: z.enum(['answer', 'error']).default('answer'),
+})
+
 /** The tool mode of an agent's model calls [T12]. `force` applies until the model has called a tool, or `end_tool_mode`. */
 export const toolModes = ['auto', 'force', 'none'] as const
 export type ToolMode = (typeof toolModes)[number]
@@ -251,6 +263,9 @@ export const agentSchema = z.strictObject({
   memory: memorySettingsSchema.nullable().default(null),
   /** True if its model keeps a plan of its work [F08]. */
   enablePlanning: z.boolean().default(false),
+  /** True if each of its final answers is criticised once, and then given again where that finds something [F08]. */
+  enableReflection: z.boolean().default(false),
+  reflection: reflectionSchema.prefault({}),
   /** What must be met before it begins to work [C21]. */
   demands: demandsSchema.default([]),
   /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */

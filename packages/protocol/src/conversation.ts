@@ -327,6 +327,8 @@ const documentMessageSchema = z.object({
   reasoning: z.string().optional(),
   /** The passages of documents that the text names in brackets; absent if there are none. */
   sources: z.array(sourceSchema).optional(),
+  /** Set for an answer that a critique has sent back: another one stands in its place [F08]. */
+  draft: z.literal(true).optional(),
 })
 /** The part of the log that belongs to one agent on one path, folded [R18–R22, Rb37]. */
 export const documentSchema = z.object({

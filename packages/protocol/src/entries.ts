@@ -9,6 +9,7 @@ export type {
   CallOverrides,
   CallPlace,
   CheckpointBody,
+  CritiqueBody,
   Entry,
   EntryView,
   EntryContent,
@@ -34,7 +35,8 @@ export type {
 } from './entry.ts'
 export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
-export type { EntryKind, EntryType, NoticeCode } from './entry-sets.ts'
+export type { EntryKind, EntryType, ModelPurpose, NoticeCode, Verdict } from './entry-sets.ts'
+export { verdicts } from './entry-sets.ts'
 export type { PlanBody } from './plan.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'

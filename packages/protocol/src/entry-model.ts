@@ -1,6 +1,6 @@
 /** What entries say of a model call: its reply, or that there was none. */
 import type { ModelUsage } from './counters.ts'
-import type { ModelErrorCode } from './entry-sets.ts'
+import type { ModelErrorCode, ModelPurpose } from './entry-sets.ts'
 
 /** A tool call as the model wrote it; `arguments` is the raw text. */
 export interface LoggedToolCall {
@@ -40,10 +40,10 @@ export interface ModelEndBody {
   /** False if the reply is empty or does not fit its output schema; then it is not used. */
   readonly accepted: boolean
   /**
-   * Set if the model was not asked for an answer: of a `summary` and a `progress` only the usage counts. An `output` is the
+   * Set if the model was not asked for an answer: of a `summary`, a `progress` and a `critique` only the usage counts. An `output` is the
    * structured form of the answer before it, in the arguments of its one tool call; it is in no document [Tb10].
    */
-  readonly purpose?: 'summary' | 'progress' | 'output'
+  readonly purpose?: ModelPurpose
   /** Ids of the messages that it had read, if they have ids. */
   readonly heard?: readonly string[]
   /**
@@ -76,7 +76,7 @@ export interface ModelErrorBody {
   /** Whether it counts as one of the model calls of its tree. False if it was not made. */
   readonly spent: boolean
   /** See the end of a model. */
-  readonly purpose?: 'summary' | 'progress' | 'output'
+  readonly purpose?: ModelPurpose
   /** See the end of a model. */
   readonly behind?: number
   /** When the request was made; absent if it was not, or if an earlier process made it. */

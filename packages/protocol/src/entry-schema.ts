@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { mostSteps, toolModes } from './agent.ts'
 import { artifactIdPattern } from './artifact.ts'
-import { finishReasons, modelErrorCodes, noticeCodes } from './entry-sets.ts'
+import { finishReasons, modelErrorCodes, modelPurposes, noticeCodes, verdicts } from './entry-sets.ts'
 import { fileReferenceSchema } from './file-schema.ts'
 import { digestPattern, mediaTypePattern } from './files.ts'
 import { sourceSchema } from './knowledge-schema.ts'
@@ -27,14 +27,14 @@ const object = z.looseObject
 const call = object({ id: text, name: text, arguments: text })
 const files = z.array(fileReferenceSchema.loose())
 const lost = count.optional()
-const modelPurpose = z.enum(['summary', 'progress', 'output'])
+const modelPurpose = z.enum(modelPurposes)
 const bound = texts.optional()
 
 const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
   ...{ tool: text, argument: text, count, hidden: texts, remote: text, fields: texts },
   ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
-  ...{ caller: text, from: count, to: count, base: text, agent: text },
+  ...{ caller: text, from: count, to: count, base: text, agent: text, reason: text },
 } satisfies Record<NoticeFact, z.ZodType>).partial().shape
 
 const ends = { protocol: text, revision: count, initiator: text, responder: text }
@@ -272,6 +272,7 @@ const rows = {
     isSame: z.literal(true).optional(),
   }),
   plan,
+  critique: object({ verdict: z.enum(verdicts), problems: texts, by: text, seq: count }),
   cancel: object({ by: text, tasks: flag }),
 } as const satisfies Record<keyof typeof readers, z.ZodType>
 

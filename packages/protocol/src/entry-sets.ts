@@ -23,10 +23,19 @@ export const entryTypes = [
   'retrieval',
   'memory',
   'plan',
+  'critique',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
 export type EntryKind = 'agent' | 'tool' | 'model' | null
+
+/** What a model is asked for beside an answer. */
+export const modelPurposes = ['summary', 'progress', 'output', 'critique'] as const
+export type ModelPurpose = (typeof modelPurposes)[number]
+
+/** What a critique says of an answer. */
+export const verdicts = ['pass', 'revise'] as const
+export type Verdict = (typeof verdicts)[number]
 
 /** Codes of `notice` entries: information for a person. `USAGE_INCOMPLETE` also marks the usage of its call, and no other changes any. */
 export const noticeCodes = [
@@ -49,6 +58,7 @@ export const noticeCodes = [
   'PLAN_UNFINISHED',
   'PROTOCOL_UNFINISHED',
   'PROTOCOL_VIOLATION',
+  'REFLECTION_SKIPPED',
   'REMOTE_FIELD_DROPPED',
   'REMOTE_UNSIGNED',
   'REPLY_PARTS_DROPPED',

@@ -4,7 +4,7 @@ import type { ArtifactBody } from './artifact.ts'
 import type { EmbeddingUse } from './counters.ts'
 import type { IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 import type { LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
-import type { FinishReason } from './entry-sets.ts'
+import type { FinishReason, Verdict } from './entry-sets.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
 import type { Source } from './knowledge-schema.ts'
@@ -324,6 +324,14 @@ export interface MemoryBody {
   /** Of a read: the core blocks are as the model has read them, and are not said again. */
   readonly isSame?: true
 }
+/** What a critique says of an answer: it stands, or its agent answers once more. `seq` is that of the answer, `by` the agent whose model said it. */
+export interface CritiqueBody {
+  readonly verdict: Verdict
+  /** What is wrong with the answer, as its agent reads it. */
+  readonly problems: readonly string[]
+  readonly by: string
+  readonly seq: number
+}
 /** Somebody cancels the run. */
 interface CancelBody {
   readonly by: string
@@ -353,6 +361,7 @@ export type EntryContent =
   | { readonly type: 'retrieval'; readonly kind: null; readonly body: RetrievalBody }
   | { readonly type: 'memory'; readonly kind: null; readonly body: MemoryBody }
   | { readonly type: 'plan'; readonly kind: null; readonly body: PlanBody }
+  | { readonly type: 'critique'; readonly kind: null; readonly body: CritiqueBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** What the process that wrote an entry had read of the others that write to the conversation. */

@@ -13,7 +13,7 @@ import type {
   ToolStartBody,
 } from './entry.ts'
 import type { ModelEndBody } from './entry-model.ts'
-import type { EntryKind, EntryType } from './entry-sets.ts'
+import type { EntryKind, EntryType, ModelPurpose } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
 import type { MemoryScope } from './memory-schema.ts'
 
@@ -135,7 +135,7 @@ const lastTime = 8_640_000_000_000_000
 /** When and for what a model was asked. */
 function shownRequest({ startedAt, purpose }: ModelEndBody): {
   readonly startedAt: string | null
-  readonly purpose: 'answer' | 'output' | 'summary' | 'progress'
+  readonly purpose: 'answer' | ModelPurpose
 } {
   return {
     startedAt: Math.abs(startedAt) <= lastTime ? new Date(startedAt).toISOString() : null,
@@ -191,6 +191,7 @@ export const readers = {
   retrieval: { event: ['query'], derived: shownPassages, span: [], terse: false },
   memory: { event: ['op', 'agent', 'scope', 'subject'], derived: shownBlocks, span: [], terse: false },
   plan: { event: ['revision', 'steps', 'reason'], terse: false },
+  critique: { event: ['verdict', 'problems', 'by', 'seq'], terse: false },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], also: ['read'], terse: false },
   artifact: { event: [], span: ['name', 'mediaType'], placed: artifactOf, terse: false },

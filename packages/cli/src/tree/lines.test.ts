@@ -109,6 +109,25 @@ describe('the tree of a run', () => {
     assert.deepEqual(draw(long, 60).slice(-1), ['   3 more steps'])
   })
 
+  test('[F08] says what a critique found, in the tree and in the log, whatever was written', () => {
+    const [asked, started] = wholeRun
+    const critique = (verdict: string, problems: string[], by = 'front-desk') =>
+      ({ type: 'critique', callId: 'root', content: { verdict, problems, by, seq: 1 } }) as unknown as Told
+    const told = [
+      asked,
+      started,
+      critique('revise', ['No\nprice.\u001b[2J', 'b', 'c', 'd']),
+      critique('revise', [], 'judge'),
+      critique('pass', []),
+    ] as Told[]
+    const lines = ['critique ↻ No price.\\u001b[2J; b; c; 1 more', 'critique by judge ↻ to be revised', 'critique ✓']
+    assert.deepEqual(draw(told).slice(1), [`├─ ${lines[0]}`, `├─ ${lines[1]}`, `└─ ${lines[2]}`])
+    assert.deepEqual(
+      log(tell(...told)).slice(1),
+      lines.map((line) => `│ ${line}`),
+    )
+  })
+
   test('[M24] says which address called and for whom, and which one a call goes to', () => {
     const called = { address: '@a\u001b[2J@a.test', hop: 2, onBehalfOf: ['mailto:\u202eu'] }
     const [asked, started] = wholeRun

@@ -8,6 +8,7 @@ import {
   speakersOf,
 } from '@witan/client'
 import { sizeText } from '@witan/protocol/files'
+import { critiqueSpans } from './critique.ts'
 import { retrievalSpans } from './knowledge.ts'
 import { memorySpans, recalledSpans } from './memory.ts'
 import { callerWords, nameOf, returnOf, stepOf } from './naming.ts'
@@ -153,6 +154,7 @@ function drawCall(call: CallView, at: Place): void {
   const reasoned = reasonedOf(call, at)
   const retrievals = call.retrievals.map((one) => [retrievalSpans(one)])
   const memories = call.kind === 'agent' ? call.memories.map((one) => [memorySpans(one)]) : []
+  const critiques = call.critiques.map((one) => [critiqueSpans(one, call)])
   const notices = call.notices.filter(isForPeople).map((notice) => [noticeSpans(notice)])
   const children = childrenOf(at.view, call).flatMap((one) => drawnAs(at.view, one))
   const plan = planLines(call)
@@ -163,6 +165,7 @@ function drawCall(call: CallView, at: Place): void {
     ...(reasoned.length === 0 ? [] : [reasoned]),
     ...notices,
     ...children,
+    ...critiques,
     ...(said === null ? [] : [[said]]),
   ]
   for (const [index, part] of parts.entries()) {

@@ -1,6 +1,7 @@
 /** The tree as a log of finished lines, for a pipe: each is printed once and stays true. */
 import { type CallView, type ConversationFold, type ConversationView, type Reasoned, speakersOf } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
+import { critiqueSpans } from './critique.ts'
 import { retrievalSpans } from './knowledge.ts'
 import type { Line, Span } from './lines.ts'
 import { cutLine, detailOf, figuresOf, markOf, noticeText, reasonedSpan } from './lines.ts'
@@ -34,6 +35,8 @@ export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning 
   if (event.type === 'task') return event.content.status === 'queued' ? [[indent(view, call, 1), goesOn]] : []
   if (event.type === 'retrieval')
     return call.retrievals.slice(-1).map((one) => [indent(view, call, 1), ...retrievalSpans(one)])
+  if (event.type === 'critique')
+    return call.critiques.slice(-1).map((one) => [indent(view, call, 1), ...critiqueSpans(one, call)])
   if (event.type === 'plan') return [[indent(view, call, 1), ...cutLine(planSpans(call), longestDetail)]]
   // What a tool call wrote stands at its end.
   if (event.type === 'memory')

@@ -32,6 +32,8 @@ interface CallSpending {
   readonly isToolless?: boolean
   /** True if only the structured form of its answer is missing: that counts as a last answer, and uses no cap. */
   readonly isForOutput?: boolean
+  /** For how many calls there must be room, this one included; 1 by default. */
+  readonly room?: number
 }
 
 /** Circumstances: the ceiling of the configuration, the conversation's own limit, and what is in progress. */
@@ -64,7 +66,7 @@ export function allowModelCall(tree: TreeSpending, call: CallSpending, at: Circu
   const { limits, onExhausted } = tree.tree
   const spent = spentBy(tree, at.earlier)
   const most = Math.min(limits.maxModelCalls, at.maxModelCalls)
-  if (spent.modelCalls + at.openModelCalls >= most) {
+  if (spent.modelCalls + at.openModelCalls + (call.room ?? 1) > most) {
     const whose = limits.maxModelCalls > most ? 'configuration' : 'root agent'
     return refused('modelCalls', spent.modelCalls, { most, whose })
   }

@@ -3,7 +3,7 @@ import type { Document, Interruption, UsageCounters } from '@witan/protocol'
 import { plainDetail } from '@witan/protocol/entries'
 import { addCounters, addEmbeddings, addModelCall, addSpentElsewhere, authorKindOf } from '@witan/protocol/entries'
 import { embeddingsIn, emptyCounters } from '@witan/protocol/entries'
-import type { AgentEndBody, Entry, LoggedToolCall } from '@witan/protocol/entries'
+import type { AgentEndBody, CritiqueBody, Entry, LoggedToolCall } from '@witan/protocol/entries'
 import { addCall, type Plan, planNow, revised } from '@witan/protocol/plan'
 import type { FileReference } from '@witan/protocol/files'
 import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
@@ -193,9 +193,11 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
     applyArtificial(document, entry)
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
+  else if (entry.type === 'critique') applyCritique(document, entry.body)
   else if (entry.type === 'checkpoint') addSpentElsewhere(document.usage, entry.body)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
+    if (entry.body.code === 'REFLECTION_SKIPPED') undraft(document, entry.place.author)
   } else if (entry.type === 'start' && entry.kind === 'tool') {
     const key = `${place.parentCall} ${entry.body.toolCallId}`
     document.answers.set(place.call, key)
@@ -260,6 +262,19 @@ function applyAnswer(document: DocumentFold, { body, place, seq, at }: Entry & {
   const said = { role: 'assistant' as const, author: place.author, to: null, text: body.text }
   document.agents.add(place.author)
   add(document, { seq, ...said, parts: partsOf(body.text), toolCalls: [], usage: null, at })
+}
+
+/** A draft stays in the document, marked as one. */
+function applyCritique({ messages }: DocumentFold, { verdict, seq }: CritiqueBody): void {
+  if (verdict !== 'revise') return
+  const draft = messages.findLast((one) => one.seq === seq && one.role === 'assistant')
+  if (draft !== undefined) draft.draft = true
+}
+
+/** A draft whose revision has failed is the answer again. */
+function undraft({ messages }: DocumentFold, author: string): void {
+  const last = messages.findLast((one) => one.role === 'assistant' && one.author === author && one.draft === true)
+  delete last?.draft
 }
 
 /** The message that ended a call says which passages it names. */

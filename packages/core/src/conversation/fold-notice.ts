@@ -1,5 +1,6 @@
 /** What notices change: nearly all are for people alone. */
 import type { Entry } from '@witan/protocol/entries'
+import { endReflection } from './critique.ts'
 import { countersOf } from './merge-usage.ts'
 import { withhold } from './remembered.ts'
 import type { LiveJob } from './state.ts'
@@ -12,4 +13,5 @@ export function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notic
   if (call === undefined) return
   if (body.code === 'USAGE_INCOMPLETE') countersOf(call).complete = false
   if (body.code === 'MEMORY_WITHHELD') withhold(call)
+  if (body.code === 'REFLECTION_SKIPPED') endReflection(call)
 }

@@ -1,24 +1,12 @@
 /** The fold: applies one entry to the state. It is the only code that changes the state, and has no other effect. */
 import type { AgentData } from '@witan/protocol'
-import type {
-  AgentEndBody,
-  AgentStartBody,
-  CallPlace,
-  CheckpointBody,
-  Entry,
-  ErrorBody,
-  ModelEndBody,
-  ModelErrorBody,
-  TaskGrant,
-} from '@witan/protocol/entries'
-import { addModelCall, roundCost } from '@witan/protocol/entries'
+import type { AgentEndBody, AgentStartBody, CheckpointBody, Entry, ErrorBody, TaskGrant } from '@witan/protocol/entries'
 import { remoteAgent } from '../agent/remote-agent.ts'
 import { withBudget } from '../budget/with-budget.ts'
 import { channelOf } from '../identity/channel.ts'
 import { renewed } from '../identity/on-behalf-of.ts'
 import { principalOf } from '../identity/principal.ts'
-import { countersOf, foldEmbeddings, mergeUsage } from './merge-usage.ts'
-import { outputIn } from '../model/output.ts'
+import { foldEmbeddings, mergeUsage } from './merge-usage.ts'
 import { changed, startingPeople } from '../parameter/person.ts'
 import { Scrubbers } from '../parameter/scrubbers.ts'
 import { dropSeparateDocument } from './address.ts'
@@ -26,11 +14,11 @@ import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
 import { foldExchange, noteUnsent } from './fold-exchange.ts'
-import { delegatedMessage, foldMessage, readInbox, replyOf } from './inbox.ts'
+import { delegatedMessage, foldMessage, readInbox } from './inbox.ts'
 import { valuesAt, withHidden } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
 import { type AgentCall, type ConversationState, isTop, liveJob, type LiveJob, type ToolCall } from './state.ts'
-import { answerText, foldTransfer, gatheredText, allowHandOvers, takeControl } from './fold-hand-over.ts'
+import { answerText, foldTransfer, allowHandOvers, takeControl } from './fold-hand-over.ts'
 import { newCall } from './new-call.ts'
 import { clockWork, newRun, nothingSpent } from './run.ts'
 import { beginRemote, foldAnswered, foldSpent } from './remote.ts'
@@ -38,7 +26,6 @@ import { beginWork, endDemands, foldDemandAnswer, foldMet } from './begin-work.t
 import { beginPass, foldStepOver, foldStepStart, isWorkflow } from './workflow.ts'
 import { SparseMap } from './sparse-map.ts'
 import {
-  beginStep,
   foldCheckpoint,
   foldExit,
   foldToolError,
@@ -53,7 +40,9 @@ import { endTask, holdShare, noteEnd, settleAccount, startTask } from './fold-ta
 import { dropHistory } from './cut.ts'
 import { foldNotice } from './fold-notice.ts'
 import { foldMemory } from './remembered.ts'
+import { foldCritique } from './critique.ts'
 import { foldPlan } from './plan.ts'
+import { foldNoReply, foldReply } from './fold-reply.ts'
 import { foldRetrieval, noteSources, passSources } from './retrieval.ts'
 
 /** Looks up the pinned definition of an agent. Every revision that the log names is loaded before folding [C8]. */
@@ -154,6 +143,8 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return foldRetrieval(run, entry)
     case 'plan':
       return foldPlan(run, entry)
+    case 'critique':
+      return foldCritique(run, entry)
     case 'summary': {
       const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)
@@ -270,7 +261,7 @@ function activate(state: ConversationState, call: AgentCall, isHidden = false): 
 }
 
 function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & { type: 'end' }): void {
-  if (entry.kind === 'model') return foldReply(run, entry.place, entry.body)
+  if (entry.kind === 'model') return foldReply(run, entry)
   if (entry.kind === 'tool') {
     if (entry.body.endsToolMode === true) foldToolModeEnd(run, entry.place)
     const owner = entry.body.handsTo === undefined ? run?.toolCalls.get(entry.place.call)?.owner : undefined
@@ -283,53 +274,6 @@ function foldEnd(state: ConversationState, run: LiveJob | null, entry: Entry & {
     return foldToolOver(run, entry.place, content)
   }
   return foldAgentOver(state, run, entry)
-}
-
-/** A request for an answer that was made and got none counts as spent; no usage has it. */
-function foldNoReply(run: LiveJob | null, place: CallPlace, { spent, purpose }: ModelErrorBody): void {
-  const call = run?.calls.get(place.call)
-  if (run === null || call === undefined || !spent || (purpose !== undefined && purpose !== 'output')) return
-  run.failedCalls += 1
-  call.hasNoReply = true
-}
-
-function foldReply(run: LiveJob | null, place: CallPlace, body: ModelEndBody): void {
-  const call = run?.calls.get(place.call)
-  if (run === null || call === undefined) return
-  run.modelCalls += 1
-  addModelCall(countersOf(call), body.usage)
-  run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
-  run.costUsd = roundCost(run.costUsd + (body.usage?.costUsd ?? 0))
-  if (body.purpose === 'output') return foldOutput(call, body)
-  if (body.purpose !== undefined) return
-  const read = body.usage?.inputTokens ?? null
-  if (read !== null) call.document.tokens = read + (body.usage?.outputTokens ?? 0)
-  if (body.offered && body.toolless !== true) run.toolIterations += 1
-  call.iterations += 1
-  const asks = body.offered ? body.toolCalls : []
-  if (!body.accepted) call.failures += 1
-  if (!body.accepted && body.text === '') return
-  readInbox(call, body.taken)
-  if (body.accepted && body.text !== '') call.gathered?.texts.push(gatheredText(call, body.text))
-  if (call.final !== null) call.earlierAnswers = [...call.earlierAnswers, call.final.text]
-  call.final = null
-  const kept = asks.length < body.toolCalls.length ? undefined : body.kept
-  const reply = replyOf(call, { text: body.text, calls: asks, kept })
-  if (asks.length > 0) {
-    call.calledTool = true
-    return beginStep(call, reply, body.admitted)
-  }
-  call.document.said.push(reply)
-  if (body.accepted) call.final = { text: body.text, finishReason: body.finishReason, offered: body.offered }
-}
-
-/** The structured form of the answer before it; what cannot be used is kept for the one request that names the mistake. */
-function foldOutput(call: AgentCall, { accepted, text, toolCalls: [asked] }: ModelEndBody): void {
-  if (call.final === null) return
-  const { invalidOutput: _, ...final } = call.final
-  if (accepted && asked !== undefined)
-    call.final = { ...final, output: { value: outputIn(call.agent, asked.arguments) } }
-  else call.final = { ...final, invalidOutput: { text, asked: asked ?? null } }
 }
 
 function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, body }: AgentOver): void {

@@ -85,6 +85,7 @@ export function newCall(
     refused: [],
     earlierAnswers: [],
     final: null,
+    draft: null,
     hasRemembered: false,
     isMemoryWithheld: false,
     planRevisions: 0,

@@ -28,6 +28,7 @@ import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Remembered, SaidBlocks } from './known-blocks.ts'
+import type { FinalReply } from './final-reply.ts'
 import type { SharedHistory } from './shared-history.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
@@ -167,6 +168,8 @@ export interface AgentCall {
   earlierAnswers: readonly string[]
   /** The reply that ends the call, once it has come. */
   final: FinalReply | null
+  /** Its answer before, while it is being revised [F08]. */
+  draft: FinalReply | null
   /** Whether its memory is looked up: what its model reads of it stands in its document. */
   hasRemembered: boolean
   /** Whether the log says that it may not read what it knows of people. */
@@ -179,26 +182,15 @@ export interface AgentCall {
   readonly usage: Map<string, UsageCounters>
 }
 
-/** The reply that ends a call. */
-export interface FinalReply {
-  readonly text: string
-  readonly finishReason: string
-  readonly offered: boolean
-  /** Set for a workflow's text that the runtime wrote, with its quotes marked. */
-  readonly isAttributed?: boolean
-  /** True if it leaves everything up to the nearest loop. */
-  readonly exits?: boolean
-  /** True if it was answered beside an exit without text: any answer before it goes first. */
-  readonly isFallback?: boolean
-  /** The structured form of the answer, once its model has given it in a call of `set_output` [Tb10]. */
-  readonly output?: { readonly value: unknown }
-  /** The reply to the request for it that could not be used; there is at most one before the call fails. */
-  readonly invalidOutput?: { readonly text: string; readonly asked: LoggedToolCall | null }
+/** Whether the answer of a call is to be criticised before it ends the call. A last answer, and one that a tool gave, is not. */
+export function awaitsCritique({ agent, final }: AgentCall): boolean {
+  return agent.enableReflection && final?.reply !== undefined && final.offered && final.isCriticised !== true
 }
 
-/** Whether a call has its answer, in each form that its agent asks for. */
-export function isAnswered({ final, agent }: AgentCall): boolean {
-  return final !== null && (final.output !== undefined || !asksOutput(agent))
+/** Whether a call has its answer, in each form that its agent asks for, and criticised if it is to be. */
+export function isAnswered(call: AgentCall): boolean {
+  const { final, agent } = call
+  return final !== null && (final.output !== undefined || !asksOutput(agent)) && !awaitsCritique(call)
 }
 
 /** Whether a call is the top of its job: the root call of a run, or a task's own call. */

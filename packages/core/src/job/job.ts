@@ -1,6 +1,6 @@
 /** One job that runs in this process: its writer, its effects under way, and its wake-up signal. */
 import type { Problem } from '@witan/protocol'
-import type { CallPlace, EntryContent } from '@witan/protocol/entries'
+import type { CallPlace, EntryContent, ModelPurpose } from '@witan/protocol/entries'
 import type { ConversationLog, LogWatcher } from '../conversation/log.ts'
 import { addRows, type OwnRows } from '../conversation/batches.ts'
 import { SparseMap } from '../conversation/sparse-map.ts'
@@ -35,7 +35,7 @@ export interface CallTools {
 export interface OpenModelCall extends CallState {
   readonly call: AgentCall
   /** Null for the agent's own answer. */
-  readonly purpose: 'summary' | 'progress' | 'output' | null
+  readonly purpose: ModelPurpose | null
   /** The id of the model, or its name. */
   readonly modelId: string
   /** What was folded when the request was made. Null if a tool made it, at a moment of its own. */

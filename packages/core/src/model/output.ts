@@ -11,13 +11,13 @@ export interface OutputProblem {
   readonly message: string | null
 }
 
-/** Null where the reply can be used. A last answer is taken as it is [E26]. `mismatch` says of an issue what it is about. */
+/** Null where the reply can be used. One that need not fit is taken as it is [E26]. `mismatch` says of an issue what it is about. */
 export function outputProblem(
   agent: AgentData,
   text: string,
-  { offered, mismatch }: { readonly offered: boolean; mismatch(issue: string): string },
+  { mustFit, mismatch }: { readonly mustFit: boolean; mismatch(issue: string): string },
 ): OutputProblem | null {
-  if (!offered) return null
+  if (!mustFit) return null
   if (text.trim() === '') return { detail: `The model of \`${agent.id}\` gave an empty answer twice.`, message: null }
   if (agent.outputSchema === null || asksOutput(agent)) return null
   const issue = schemaIssue(agent.outputSchema, text)

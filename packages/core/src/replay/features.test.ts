@@ -1,7 +1,15 @@
 /** Tb29: what random systems do not do: trims, retries, checkpoints, people who come and go, values hidden later, tools that wait. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRuntime, defineAgent, defineTool, ModelCallError, type RuntimeOptions, type Runtime } from '@witan/core'
+import {
+  createRuntime,
+  defineAgent,
+  defineTool,
+  ModelCallError,
+  type ModelRequest,
+  type RuntimeOptions,
+  type Runtime,
+} from '@witan/core'
 import { defineKnowledgeSource } from '@witan/core/knowledge'
 import { call, lastUserMessage, scriptedModel } from '@witan/core/testing'
 import { z } from 'zod'
@@ -208,4 +216,26 @@ test('[Tb29] [F08] a plan is written so again, refused where it was, and noted w
   const seen = await replayed(runtime)
   for (const one of ['plan', 'PLAN_UNFINISHED', 'PLAN_LIMIT', 'TOOL_ARGS_INVALID', 'summary'])
     assert.ok(seen.has(one), one)
+})
+
+test('[Tb29] [F08] an answer is criticised so again, revised, left as it is, or failed', async () => {
+  const says = (request: ModelRequest) => request.messages.at(-1)?.content ?? ''
+  const isCheck = (request: ModelRequest) => says(request).includes('"task":"check"')
+  const clerk = defineAgent({
+    ...{ id: 'clerk', instructions: 'Help.', enableReflection: true, reflection: { onFail: 'error' as const } },
+    model: scriptedModel((request) => (isCheck(request) ? 'no JSON' : 'Yes.'), { id: 'x/clerk' }),
+  })
+  const critiques = ['{"verdict":"revise","problems":["It is short."]}', '{"verdict":"pass","problems":[]}', 'hm']
+  let checks = 0
+  const model = scriptedModel((request, turn) => {
+    if (isCheck(request)) return critiques[checks++ % critiques.length] ?? ''
+    if (says(request).includes('"task":"revise"')) return 'Better.'
+    return says(request) === 'ask' && turn === 0 ? call('clerk', { message: 'Help.' }) : 'Well.'
+  })
+  const runtime = await started({
+    agents: [desk({ model, enableReflection: true, subAgents: [{ agent: 'clerk' }] }), clerk],
+  })
+  for (const prompt of ['two', 'three', 'ask']) await say(runtime, { prompt })
+  const seen = await replayed(runtime)
+  for (const one of ['critique', 'REFLECTION_SKIPPED', 'REFLECTION_FAILED']) assert.ok(seen.has(one), one)
 })

@@ -1,5 +1,6 @@
 /** The tools of an agent call, and what those tools may know about it. */
 import { workflowKindOf } from '../agent/workflow/next.ts'
+import { critiqueGuidance } from '../conversation/critique.ts'
 import { planStanding } from '../conversation/plan.ts'
 import { type AgentCall, positionOf } from '../conversation/state.ts'
 import { systemMessage } from '../conversation/system-message.ts'
@@ -36,6 +37,7 @@ export function toolsOf(call: AgentCall, job: Asking): CallTools {
   }
   if (isAlone) offers.length = 0
   lines.push(...job.env.guidance(caller))
+  if (call.agent.enableReflection) lines.push(critiqueGuidance)
   const made = { caller, toolset, offers, system: systemMessage(call, { maxDepth: caller.maxDepth, lines }), moves }
   job.cache.tools.set(call, made)
   return made

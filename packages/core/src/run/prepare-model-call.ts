@@ -1,7 +1,7 @@
 /** Builds the request for a model call: checks the budget, and collects the tools and the history of the agent call. */
 import { type Problem, problem, type UsageCounters } from '@witan/protocol'
 import { type Allowance, type Circumstances, allowModelCall } from '../budget/budget.ts'
-import { type AgentCall, isAnswered } from '../conversation/state.ts'
+import type { AgentCall } from '../conversation/state.ts'
 import { mergeUsage } from '../conversation/merge-usage.ts'
 import { readUpTo } from '../conversation/inbox.ts'
 import { hasFiles, type LoadContent, withFiles } from '../conversation/with-files.ts'
@@ -14,7 +14,8 @@ import { recordNoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
 import type { Toolset } from '../tool/tool.ts'
 import { toolsOf } from './caller.ts'
-import { modelRequest } from './model-request.ts'
+import { modelRequest, purposeOf, type RequestPurpose } from './model-request.ts'
+import { skipCritique } from './reflect.ts'
 import { requestDigest } from './request-digest.ts'
 import { failCall } from './settle.ts'
 
@@ -33,9 +34,7 @@ export interface PreparedModelCall extends OpenModelCall {
   /** False for the final answer: its tools are switched off. */
   readonly offered: boolean
   readonly isToolless: boolean
-  /** True if the answer is there and its structured form is requested [Tb10]. */
-  readonly isForOutput: boolean
-  readonly purpose: 'output' | null
+  readonly purpose: RequestPurpose
   /** How many waiting messages it reads, and the ids of those that have an id. */
   readonly messagesRead: number
   readonly messageIdsRead: readonly string[]
@@ -58,9 +57,10 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     return null
   }
   const startedAt = job.env.clock.now()
-  const { allowance, isForOutput, isToolless } = termsOf(call, job, circumstances(job, startedAt))
-  const about = { call, purpose: isForOutput ? ('output' as const) : null, folded: null }
+  const { allowance, purpose, isToolless } = termsOf(call, job, circumstances(job, startedAt))
+  const about = { call, purpose, folded: null }
   if (allowance.kind === 'refused') {
+    if (giveUpReflection(call, job, { purpose, why: allowance.detail })) return null
     const refusal = refusalOf(allowance, job)
     const { detail } = refusal
     recordNoReply(job, { ...about, modelId: call.model }, { code: 'BUDGET_EXCEEDED', detail, spent: false })
@@ -68,11 +68,16 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     return null
   }
   const offered = allowance.kind === 'tools'
-  const { request, messagesRead, toolset } = modelRequest(call, job, { offered, isForOutput })
-  const model = modelFor(call, job, request.messages)
+  const { request, messagesRead, toolset } = modelRequest(call, job, { offered, purpose })
+  const model = modelFor(call, job, { purpose, messages: request.messages })
   if (model === null) {
-    const detail = `Agent \`${call.agent.id}\` wants model \`${call.model}\`, which this runtime does not have.`
-    recordNoReply(job, { ...about, modelId: call.model }, { code: 'MODEL_UNKNOWN', detail, spent: false })
+    const wanted = modelNameOf(call, purpose)
+    const detail = `Agent \`${call.agent.id}\` wants model \`${wanted}\`, which this runtime does not have.`
+    recordNoReply(job, { ...about, modelId: wanted }, { code: 'MODEL_UNKNOWN', detail, spent: false })
+    if (purpose === 'critique') {
+      skipCritique(call, job, { reason: 'model', why: `this runtime does not have the model \`${wanted}\`` })
+      return null
+    }
     failCall(call, job, {
       code: 'MODEL_UNKNOWN',
       detail,
@@ -88,7 +93,6 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     request,
     offered,
     isToolless,
-    isForOutput,
     usesIteration: offered && !isToolless,
     messagesRead,
     messageIdsRead: messagesRead === 0 ? nobody : call.document.inbox.flatMap(({ id }) => id ?? []),
@@ -98,7 +102,7 @@ export function prepareModelCall(call: AgentCall, job: Job): PreparedModelCall |
     readUpTo: readUpTo(call),
     digest: requestDigest(call.agent, request),
     reserved: 0,
-    purpose: about.purpose,
+    purpose,
     modelId: model.id,
     isAsking: false,
     isLost: false,
@@ -119,30 +123,55 @@ function lackingValue({ parent, agent, parameters }: AgentCall, { run }: Job): P
 }
 
 /** What the budget allows the next model call of an agent's call, and what kind of model call that is. */
-interface Terms extends Pick<PreparedModelCall, 'isForOutput' | 'isToolless'> {
+interface Terms extends Pick<PreparedModelCall, 'purpose' | 'isToolless'> {
   readonly allowance: Allowance
 }
 
 /** The terms of the next model call in these circumstances. */
 function termsOf(call: AgentCall, job: Job, at: Circumstances): Terms {
-  const isForOutput = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
-  const isToolless = isForOutput || toolsOf(call, job).offers.length === 0
+  const purpose = purposeOf(call)
+  const isToolless = purpose !== null || toolsOf(call, job).offers.length === 0
   const spending = {
     agent: call.agent,
     iterations: call.iterations - call.uncountedIterations,
     isToolless,
-    isForOutput,
+    isForOutput: purpose !== null,
+    // A critique is of no use without the revision that it may ask for.
+    ...(purpose === 'critique' ? { room: 2 } : {}),
   }
-  return { allowance: allowModelCall(job.run, spending, at), isForOutput, isToolless }
+  return { allowance: allowModelCall(job.run, spending, at), purpose, isToolless }
+}
+
+/** Whether a refused call is one of a reflection: then the answer stands as it is, or the call fails. */
+function giveUpReflection(
+  call: AgentCall,
+  job: Job,
+  { purpose, why }: { readonly purpose: RequestPurpose; readonly why: string },
+): boolean {
+  if (purpose === 'critique')
+    skipCritique(call, job, { reason: 'budget', why: `the budget has no room for it (${why})` })
+  else if (call.draft !== null) failCall(call, job, { code: 'BUDGET_EXCEEDED', detail: why, hint: 'Raise the limit.' })
+  else return false
+  return true
+}
+
+/** The model that a critique names, or that of the call. */
+function modelNameOf({ agent, model }: AgentCall, purpose: RequestPurpose): string {
+  return purpose === 'critique' ? (agent.reflection.model ?? model) : model
 }
 
 /** The model of a call with its configured fallbacks, each with the files of the messages; null if the model is not configured. */
-function modelFor(call: AgentCall, job: Job, messages: readonly ModelMessage[]): Model | null {
-  const model = job.env.model(call.model)
-  const { fallbacks = [] } = call.agent
+function modelFor(
+  call: AgentCall,
+  job: Job,
+  { purpose, messages }: { readonly purpose: RequestPurpose; readonly messages: readonly ModelMessage[] },
+): Model | null {
+  const wanted = modelNameOf(call, purpose)
+  const model = job.env.model(wanted)
+  const { fallbacks = [] } = wanted === call.model ? call.agent : {}
   const attached = hasFiles(messages)
   if (model === null || (fallbacks.length === 0 && !attached)) return model
-  const others = fallbacks.filter((name) => name !== call.model).flatMap((name) => job.env.model(name) ?? [])
+  const others = fallbacks.filter((name) => name !== wanted).flatMap((name) => job.env.model(name) ?? [])
   if (!attached) return withFallbacks(model, others)
   const { database, id } = job.log.state
   const load: LoadContent = (digest) => job.env.content({ database, conversation: id, digest })

@@ -14,10 +14,12 @@ import type { PreparedModelCall } from './prepare-model-call.ts'
 import { recordOutputReply } from './output-request.ts'
 import { askAgain } from './invalid-reply.ts'
 import { storedReasoning } from './reasoning.ts'
+import { recordCritiqueReply } from './reflect.ts'
 
 /** Records the reply, and what is to be said about it. */
 export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: ModelReply): void {
-  if (modelCall.isForOutput) return recordOutputReply(modelCall, job, reply)
+  if (modelCall.purpose === 'output') return recordOutputReply(modelCall, job, reply)
+  if (modelCall.purpose === 'critique') return recordCritiqueReply(modelCall, job, reply)
   const { call, model, offered, isToolless, messagesRead, messageIdsRead, startedAt, attempt, folded } = modelCall
   const behind = job.log.state.folded - folded
   const areToolsOff = !isToolless && modelCall.request.toolChoice === 'none'
@@ -85,7 +87,9 @@ function answerProblem({ call, offered }: PreparedModelCall, { text, finishReaso
     const detail = `The model of \`${call.agent.id}\` ended its reply with an error twice.`
     return { detail, message: 'Your reply ended with an error, as from a malformed tool call. Go on from there.' }
   }
-  return outputProblem(call.agent, text, { offered, mismatch: (issue) => mismatch(call, issue) })
+  // A last answer is taken as it is, unless it is to take the place of a draft, which fits [E26, F08].
+  const mustFit = offered || call.draft !== null
+  return outputProblem(call.agent, text, { mustFit, mismatch: (issue) => mismatch(call, issue) })
 }
 
 /** A model that must call a tool and did not, whatever its server made of that [C37]. */

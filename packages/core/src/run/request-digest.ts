@@ -19,7 +19,8 @@ interface Known {
 /** What the parts of a digest are made of, but for what is the agent's own. */
 interface Digested extends Pick<ModelRequest, 'tools' | 'toolChoice' | 'temperature'> {
   readonly system: string
-  readonly hasOutput: boolean
+  /** The name of the form that is asked for; absent for none. The agent's own has its id. */
+  readonly output: string | undefined
 }
 
 const known = new WeakMap<AgentData, Known>()
@@ -32,7 +33,7 @@ export function requestDigest(agent: AgentData, request: ModelRequest): string {
     tools,
     toolChoice,
     temperature,
-    hasOutput: request.output !== null,
+    output: request.output?.name,
   }
   const before = known.get(agent)
   if (before?.last != null && isSame(before.last.of, now)) return before.last.digest
@@ -62,7 +63,7 @@ const noTools = { list: [], digest: digestOf('[]') }
 
 function isSame(one: Digested, other: Digested): boolean {
   const isSet = one.toolChoice === other.toolChoice && one.temperature === other.temperature
-  return isSet && one.hasOutput === other.hasOutput && one.system === other.system && areSame(one.tools, other.tools)
+  return isSet && one.output === other.output && one.system === other.system && areSame(one.tools, other.tools)
 }
 
 function areSame(list: readonly ModelTool[], other: readonly ModelTool[]): boolean {
@@ -79,7 +80,7 @@ const mostSettings = 16
 /** What is not in the key is the agent's own, and so always the same for it. */
 function digestOfSettings(made: Map<string, string>, request: ModelRequest): string {
   const { toolChoice, temperature, reasoningEffort, maxOutputTokens = null, output } = request
-  const key = `${toolChoice} ${temperature} ${output !== null}`
+  const key = `${toolChoice} ${temperature} ${output?.name ?? ''}`
   const before = made.get(key)
   if (before !== undefined) return before
   const digest = digestOf(JSON.stringify([toolChoice, temperature, reasoningEffort, maxOutputTokens, output]))

@@ -122,6 +122,7 @@ export function failCall(
   forgetAnswer(call, job)
   const text = errorText(why.detail)
   const detail = call.scrub === null ? text : call.scrub(text)
+  if (call.draft !== null && why.code !== 'REFLECTION_FAILED') return failRevision(call, job, { ...why, detail })
   const last = answeredCall(call)
   if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   for (const { at, content } of endsOf(call, job)) {
@@ -129,6 +130,22 @@ export function failCall(
     record(job, at.place, { type: 'error', kind: 'agent', body: { code: why.code, detail, usage } })
   }
   if (last.handOver !== null) returnControl(last, job, { speaker: call, failure: { code: why.code, detail } })
+}
+
+/** The draft is the answer after all, unless its agent wants such a call to fail [F08]. */
+function failRevision(
+  call: AgentCall,
+  job: Job,
+  { detail: why, hint }: Omit<Problem, 'type' | 'title' | 'path'>,
+): void {
+  const { id, reflection } = call.agent
+  const detail = `The revision of the answer of \`${id}\` failed: ${why}`
+  if (reflection.onFail === 'error') return failCall(call, job, { code: 'REFLECTION_FAILED', detail, hint: hint ?? '' })
+  record(job, call.place, {
+    type: 'notice',
+    kind: null,
+    body: { code: 'REFLECTION_SKIPPED', detail, agent: id, reason: 'revision' },
+  })
 }
 
 /** Parks a job that waits for others; nothing of it stays in memory. Null if something arrived meanwhile. */

@@ -8,6 +8,7 @@ import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, keepAnswer, record } from '../job/job.ts'
+import { purposeOf } from './model-request.ts'
 import type { PreparedModelCall } from './prepare-model-call.ts'
 import { createReasoning } from './reasoning.ts'
 import { summarized } from './shorten-history.ts'
@@ -37,8 +38,8 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
         next = await asked(thinking, next)
         continue
       }
-      // A step of this process is taken once what a cut names is stored, the texts are prepared, and the log takes entries.
-      if (next === 'cut') await job.writer.commit()
+      // A step of this process is taken once what a cut or a critique names is stored, the texts are prepared, and the log takes entries.
+      if (next === 'cut' || purposeOf(call) === 'critique') await job.writer.commit()
       const view = next === 'cut' ? null : prepareView(call)
       const forget = view === null ? null : await view
       while (job.log.proposals.pending !== null) await job.log.proposals.pending
@@ -66,7 +67,7 @@ async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
   }
   if ('reply' in outcome) countWork(outcome.reply.text.length / charactersOfUnit)
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long
-  const answer = 'reply' in outcome ? prepareAnswer(call, outcome.reply.text) : null
+  const answer = 'reply' in outcome && request.purpose === null ? prepareAnswer(call, outcome.reply.text) : null
   if (answer !== null) keepAnswer(call, job, await answer)
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   return endRequest(thinking, request, outcome)
@@ -74,7 +75,7 @@ async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
 
 async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSignal): Promise<ModelReply> {
   faultPoint('model-request')
-  const { call, model, request, attempt, isForOutput } = modelCall
+  const { call, model, request, attempt, purpose } = modelCall
   const { hub, clock } = job.env
   const { channel } = job.log.state
   const tell = (note: ModelNote) => {
@@ -82,9 +83,10 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
       if (!signal.aborted) recordNote(call, job, note)
     })
   }
-  // Readers see the answer itself, not the request for another form of it.
-  const deltas = !isForOutput && hub.isRead(channel)
-  const shows = !isForOutput && call.agent.showReasoning === true
+  // Readers see the answer itself, not another form of it or what is said about it.
+  const isAnswer = purpose === null
+  const deltas = isAnswer && hub.isRead(channel)
+  const shows = isAnswer && call.agent.showReasoning === true
   const reasoning = shows ? createReasoning(call, job, attempt) : null
   const shared = { signal, deltas, tell, state: modelCall, ...traced(job.env, job.log.state.database, call.place) }
   const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
@@ -94,7 +96,7 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
       return part.reply
     }
     if (part.type === 'reasoning') reasoning?.push(part)
-    else if (!isForOutput) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
+    else if (isAnswer) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

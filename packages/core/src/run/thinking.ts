@@ -1,5 +1,5 @@
 /** The steps of an agent's thinking. Each records at once, and returns what comes next: a request to the model, another step, or nothing. */
-import type { AgentCall } from '../conversation/state.ts'
+import { type AgentCall, awaitsCritique } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
@@ -8,6 +8,7 @@ import type { Job } from '../job/job.ts'
 import { endModelCall, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { type PreparedModelCall, prepareModelCall } from './prepare-model-call.ts'
 import { recordModelReply } from './record-model-reply.ts'
+import { skipCritique } from './reflect.ts'
 import { failCall } from './settle.ts'
 import { beginSummary, recordCut, recordSummary, type SummaryCall } from './shorten-history.ts'
 
@@ -41,7 +42,7 @@ export type Outcome = { readonly reply: ModelReply } | { readonly failure: unkno
 
 /** Where a thinking begins. Whether the history is cut is decided on what is rendered of it. */
 export function firstStep({ call, job, signal }: Thinking): OwnStep {
-  return !signal.aborted && cutOf(call, job.run) !== null ? 'cut' : 'answer'
+  return !signal.aborted && !awaitsCritique(call) && cutOf(call, job.run) !== null ? 'cut' : 'answer'
 }
 
 /** Cuts the history, or makes the next request. A cut is named by a seq, which only a stored entry has. */
@@ -91,6 +92,12 @@ function endAnswer(thinking: Thinking, request: PreparedModelCall, outcome: Outc
     return null
   }
   const failure = { error: outcome.failure, model: request.modelId }
+  if (request.purpose === 'critique') {
+    const why = `model \`${request.modelId}\` could not be called: ${wordsOf(outcome.failure)}`
+    skipCritique(call, job, { reason: 'model', why })
+    job.busy.delete(call.place.call)
+    return null
+  }
   // A request beyond the context is made once more where the history can be cut.
   if (refused === null && troubleOf(failure) === 'context' && cutAll(call, job.run) !== null) {
     thinking.refused = failure

@@ -148,7 +148,7 @@ export class SpanContent {
     const reader = this.#reading.readers.get(place.call) ?? readerAt(place, document)
     const said = { text: spanField(entry, 'text') ?? '', calls: spanField(entry, 'toolCalls') ?? [] }
     const reply = { role: 'assistant', parts: partsOf(said), finish_reason: body.finishReason } as const
-    const own = body.purpose === undefined || body.purpose === 'output'
+    const own = body.purpose !== 'summary' && body.purpose !== 'progress'
     const read = () => [...reader.begin, ...readBy(document, reader, { taken: body.taken, messages })]
     const texts = [
       ...instructions(own ? reader.system : ''),

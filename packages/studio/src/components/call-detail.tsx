@@ -23,6 +23,7 @@ import { Mark } from './mark.tsx'
 import { MemoryList } from './memory-list.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
+import { CritiqueList } from './critique-list.tsx'
 import { PlanList } from './plan-list.tsx'
 import { LiveReasoning } from './reasoning.tsx'
 import { RetrievalList } from './retrieval-list.tsx'
@@ -202,6 +203,7 @@ function Values({ view, call, open, speaker }: ValuesProps) {
       <PlanList view={view} call={call} />
       <MemoryList memories={call.memories} />
       <RetrievalList retrievals={call.retrievals} />
+      <CritiqueList critiques={call.critiques} />
       <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (
         <div>

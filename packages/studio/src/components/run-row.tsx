@@ -86,6 +86,7 @@ export const RunRow = memo(function Row({
             {model === null && call.background && <Pill>background</Pill>}
             {model === null && planWords(call) !== null && <Pill>{planWords(call)}</Pill>}
             {model === null && call.kind === 'agent' && call.memories.length > 0 && <Pill>{memoryWords(call)}</Pill>}
+            {model === null && call.critiques.some(({ verdict }) => verdict === 'revise') && <Pill>revised</Pill>}
             {model === null && call.retrievals.length > 0 && <Pill>{retrievalWords(call.retrievals)}</Pill>}
           </span>
           <span className="shrink-0 text-xs text-muted tabular-nums">

@@ -273,11 +273,13 @@ function* unknownNames(agent: AgentData, around: Surroundings): Pausable<Finding
   return findings
 }
 
-/** The models that an agent names: its own, its fallbacks, and those that its edges allow [D22]. */
+/** The models that an agent names: its own, its fallbacks, that of its critiques, and those that its edges allow [D22]. */
 export function modelsOf(agent: AgentData): [path: string, model: string][] {
   const behind = (agent.fallbacks ?? []).map((model, at): [string, string] => [`fallbacks.${at}`, model])
   const own: [string, string][] = agent.workflow === null ? [['model', agent.model]] : []
-  return [...own, ...behind, ...edgesOf(agent).flatMap(({ models }) => [...models])]
+  const { model } = agent.reflection
+  const critic: [string, string][] = model === null ? [] : [['reflection.model', model]]
+  return [...own, ...behind, ...critic, ...edgesOf(agent).flatMap(({ models }) => [...models])]
 }
 
 /** For each kind of reference: the error code if it is missing, and where it comes from. */

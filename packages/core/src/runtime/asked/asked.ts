@@ -2,7 +2,7 @@
 import type { Entry } from '@witan/protocol/entries'
 import { findingFolds, type Fold, type FoldPlace, type ModelEntry } from '../../conversation/folds.ts'
 import { emptyState, fold } from '../../conversation/fold.ts'
-import { type AgentCall, type ConversationState, isAnswered, liveJob, type LiveJob } from '../../conversation/state.ts'
+import { type AgentCall, type ConversationState, liveJob, type LiveJob } from '../../conversation/state.ts'
 import { storedOf } from '../../conversation/stored-values.ts'
 import { readUpTo } from '../../conversation/inbox.ts'
 import { prepareView } from '../../conversation/view-ahead.ts'
@@ -12,7 +12,7 @@ import type { ModelRequest } from '../../model/model.ts'
 import type { CallTools } from '../../job/job.ts'
 import type { Asking } from '../../run/caller.ts'
 import { mayThink } from '../../run/decide.ts'
-import { modelRequest } from '../../run/model-request.ts'
+import { modelRequest, purposeOf, type RequestPurpose } from '../../run/model-request.ts'
 import { firstAttempt } from '../../run/prepare-model-call.ts'
 import { requestDigest } from '../../run/request-digest.ts'
 import type { LoadedLog } from './loaded-log.ts'
@@ -100,8 +100,8 @@ class AskedModels {
       if (job.cancelled) continue
       for (const call of job.calls.values()) {
         if (call.remote !== null || !mayThink(call, nobody)) continue
-        const isForOutput = call.final !== null && call.document.inbox.length === 0 && !isAnswered(call)
-        const terms = { isForOutput, offered: true, epoch: job.worked.epoch }
+        const purpose = purposeOf(call)
+        const terms = { purpose, offered: true, epoch: job.worked.epoch }
         yield { entry: null, call, made: await makeRequest(this.#log, process, { call, job, ...terms }) }
         this.#watcher?.asked(call, null)
       }
@@ -138,8 +138,8 @@ class AskedModels {
     const job = liveJob(state, entry.job)
     const call = callOf(state, entry)
     const { purpose } = entry.body
-    const isAnswer = purpose === undefined || purpose === 'output'
-    const terms = { isForOutput: purpose === 'output', offered: isOffered(entry), epoch: entry.epoch }
+    const isAnswer = purpose !== 'summary' && purpose !== 'progress'
+    const terms = { purpose: isAnswer ? (purpose ?? null) : null, offered: isOffered(entry), epoch: entry.epoch }
     const isComputed = job !== null && call !== null && isAnswer
     if (isAnswer && call !== null) this.#watcher?.asked(call, entry)
     const made = isComputed ? await makeRequest(this.#log, process, { call, job, ...terms }) : null
@@ -158,21 +158,21 @@ export async function askedModels(log: LoadedLog, watcher: Watcher | null = null
 interface Terms {
   readonly call: AgentCall
   readonly job: LiveJob
-  readonly isForOutput: boolean
+  readonly purpose: RequestPurpose
   readonly offered: boolean
   /** Of the owner that made it. */
   readonly epoch: number
 }
 
 async function makeRequest(log: LoadedLog, process: Process, of: Terms): Promise<MadeRequest> {
-  const { call, job, epoch, isForOutput, offered } = of
+  const { call, job, epoch, purpose, offered } = of
   const key = `${call.job}/${epoch}`
   const tools = process.tools.get(key) ?? new Map<AgentCall, CallTools>()
   process.tools.set(key, tools)
   const asking: Asking = { env: log.env, run: job, log: process, cache: { tools } }
   const ahead = prepareView(call)
   const forget = ahead === null ? null : await ahead
-  const { request } = modelRequest(call, asking, { offered, isForOutput })
+  const { request } = modelRequest(call, asking, { offered, purpose })
   forget?.()
   const attempt = firstAttempt({ identity: { epoch } }) + call.iterations
   return { request, digest: requestDigest(call.agent, request), readUpTo: readUpTo(call), attempt }

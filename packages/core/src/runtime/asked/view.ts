@@ -6,6 +6,7 @@ import { type LoadContent, withContents } from '../../conversation/with-files.ts
 import { isoDate } from '../../event/project.ts'
 import { jsonBytes } from '../../identity/json-pieces.ts'
 import { pause } from '../../identity/turn.ts'
+import { critiqueSchema } from '../../model/critique.ts'
 import { ModelCallError, type Model, type ModelRequest, type ModelTool } from '../../model/model.ts'
 import type { ModelMessage } from '../../model/message.ts'
 import { changedParts } from '../../run/request-digest.ts'
@@ -72,7 +73,7 @@ async function parts(row: ModelCallRow, context: ShowContext): Promise<Parts> {
     document: place.document,
     revision: call?.revision ?? null,
     number: row.number,
-    purpose: body?.purpose ?? (isForOutput(row) ? 'output' : 'answer'),
+    purpose: body?.purpose ?? runningPurpose(row),
     status: entry === null ? 'running' : ended === null ? 'failed' : 'completed',
     model: ended?.asked ?? body?.model ?? call?.model ?? '',
     answeredBy: ended?.asked === undefined ? null : ended.model,
@@ -97,8 +98,12 @@ async function parts(row: ModelCallRow, context: ShowContext): Promise<Parts> {
   return { line, request, reply }
 }
 
-function isForOutput({ made, call }: ModelCallRow): boolean {
-  return made?.request.toolChoice === 'required' && call?.final != null
+/** What a call that is under way is for. */
+function runningPurpose({ made, call }: ModelCallRow): ModelCallLine['purpose'] {
+  if (made === null || call === null || call.final === null) return 'answer'
+  const { toolChoice, output } = made.request
+  if (toolChoice === 'required') return 'output'
+  return output?.schema === critiqueSchema ? 'critique' : 'answer'
 }
 
 function exactness({ entry, made }: ModelCallRow): Pick<ModelCallLine, 'exact' | 'changed'> {

@@ -317,7 +317,7 @@ const deniedToWorker = [
   'select * from keys',
   'update keys set roles = roles',
   'delete from keys',
-  'select text from knowledge_waiting',
+  'select content from knowledge_waiting',
   'select about from knowledge_waiting',
   'update knowledge_waiting set key = key',
   'delete from knowledge_waiting',

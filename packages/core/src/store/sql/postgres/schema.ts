@@ -284,6 +284,9 @@ const demands = 'select 1'
 /** Entries of type `plan`, which earlier versions cannot fold. */
 const plans = 'select 1'
 
+/** Entries of type `critique`, which earlier versions cannot fold. */
+const critiques = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -352,6 +355,7 @@ const steps: readonly Migration[] = [
   { sql: memory, worksFrom: 31 },
   { sql: plans, worksFrom: 32 },
   { sql: firstRevisions, worksFrom: 33 },
+  { sql: critiques, worksFrom: 34 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */

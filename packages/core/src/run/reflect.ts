@@ -1,0 +1,96 @@
+/** Records what the critique of an answer came to [F08]. */
+import type { CritiqueBody, NoticeFacts, Verdict } from '@witan/protocol/entries'
+import { verdicts } from '@witan/protocol/entries'
+import { readJson } from '@witan/protocol/schemas'
+import type { AgentCall } from '../conversation/state.ts'
+import { type Model, type ModelReply, namesOfModel } from '../model/model.ts'
+import { type Job, record } from '../job/job.ts'
+import { failCall } from './settle.ts'
+
+/** The call whose answer was criticised, and when. */
+interface CritiqueCall {
+  readonly call: AgentCall
+  readonly model: Model
+  readonly startedAt: number
+  readonly attempt: number
+  readonly folded: number
+  readonly readUpTo: number
+  readonly digest: string
+}
+
+/** Records the reply, and the critique in it. */
+export function recordCritiqueReply(modelCall: CritiqueCall, job: Job, reply: ModelReply): void {
+  const { call, model, startedAt, attempt, folded, readUpTo, digest } = modelCall
+  const found = critiqueIn(reply.text)
+  const behind = job.log.state.folded - folded
+  record(job, call.place, {
+    type: 'end',
+    kind: 'model',
+    body: {
+      ...namesOfModel(reply, model),
+      usage: reply.usage,
+      finishReason: reply.finishReason,
+      text: reply.text,
+      toolCalls: [],
+      taken: 0,
+      startedAt: reply.askedAt ?? startedAt,
+      attempt,
+      offered: false,
+      toolless: true,
+      accepted: found !== null,
+      purpose: 'critique',
+      digest,
+      ...(readUpTo > 0 ? { readUpTo } : {}),
+      ...(behind > 0 ? { behind } : {}),
+    },
+  })
+  const seq = call.final?.reply?.seq
+  if (found === null || seq === undefined)
+    return skipCritique(call, job, { reason: 'reply', why: 'the reply of the model was no critique' })
+  const { scrub } = call
+  const problems = scrub === null ? found.problems : found.problems.map((one) => scrub(one))
+  record(job, call.place, { type: 'critique', kind: null, body: { ...found, problems, by: call.agent.id, seq } })
+}
+
+/** Why there is no critique, for programs and for people. */
+interface Skipped {
+  readonly reason: NoticeFacts['REFLECTION_SKIPPED']['reason']
+  readonly why: string
+}
+
+/** Records that an answer stands without a critique, or fails its call: its agent says which. */
+export function skipCritique(call: AgentCall, job: Job, { reason, why }: Skipped): void {
+  const { id, reflection } = call.agent
+  const detail = `The answer of \`${id}\` was not criticised: ${why}.`
+  if (reflection.onFail === 'answer')
+    return record(job, call.place, {
+      type: 'notice',
+      kind: null,
+      body: { code: 'REFLECTION_SKIPPED', detail, agent: id, reason },
+    })
+  const hint = 'Raise the limits, look at the model of the critique, or set `reflection.onFail` to "answer".'
+  failCall(call, job, { code: 'REFLECTION_FAILED', detail, hint })
+}
+
+/** The most problems of a critique, and characters of each: what a model writes beyond that is left out. */
+const most = { problems: 20, characters: 1000 }
+
+/** The critique in a reply: JSON, alone or in one fence; null for anything else. */
+function critiqueIn(text: string): Pick<CritiqueBody, 'verdict' | 'problems'> | null {
+  const read = readJson(unfenced(text.trim()))
+  if (!read.ok || typeof read.value !== 'object' || read.value === null) return null
+  const { verdict, problems = [] } = read.value as { readonly verdict?: unknown; readonly problems?: unknown }
+  if (!verdicts.includes(verdict as Verdict) || !Array.isArray(problems)) return null
+  const listed: readonly unknown[] = problems
+  if (!listed.every((one) => typeof one === 'string')) return null
+  const first = listed.slice(0, most.problems)
+  return {
+    verdict: verdict as Verdict,
+    problems: first.map((one) => one.slice(0, most.characters).toWellFormed()),
+  }
+}
+
+function unfenced(text: string): string {
+  const begin = text.indexOf('\n')
+  return text.startsWith('```') && text.endsWith('```') && begin > 0 ? text.slice(begin, -3) : text
+}
