@@ -179,6 +179,88 @@ describe('an agent that reflects', () => {
     assert.deepEqual(notices(await stage.events(run.conversationId), 'REFLECTION_SKIPPED'), [])
   })
 
+  test('[F08] another agent criticises as a child: it gets question, answer and criteria, and is in the tree', async () => {
+    const outputSchema = { type: 'object', properties: { verdict: { type: 'string' }, problems: { type: 'array' } } }
+    for (const [id, more] of [
+      ['words', {}],
+      ['shaped', { outputSchema }],
+    ] as const) {
+      const judge = `judge-of-${id}`
+      await stage.save(
+        reflecting(id, { reflection: { agent: judge, criteria: 'Names a price.' } }),
+        agent(judge, { parents: [id], ...more }),
+      )
+      stage.model.script(id, { text: 'It is cheap.' }, { text: 'It is 3 euros.' })
+      stage.model.script(judge, revise('No price.'))
+      const run = await stage.ask(id, 'What is it?')
+      completed(run)
+      assert.equal(run.text, 'It is 3 euros.')
+      assert.equal(
+        lineOf(stage.model.of(judge)[0]),
+        '{"question":"What is it?","answer":"It is cheap.","criteria":"Names a price."}',
+      )
+      assert.equal(
+        lineOf(stage.model.of(id)[1]),
+        `[from @witan to @${id}] critique: {"task":"revise","problems":["No price."]}`,
+      )
+      const state = await stage.witan.call<{ tree: { children: { name: string; kind: string }[] } }>(
+        'GET',
+        `/api/v1/runs/${segment(run.runId)}`,
+      )
+      assert.deepEqual(
+        state.body.tree.children.map(({ name, kind }) => [name, kind]),
+        [[judge, 'agent']],
+      )
+      const [found] = await critiques(run.conversationId)
+      assert.deepEqual([found?.verdict, (found as { by?: string }).by], ['revise', judge])
+      assert.deepEqual(await saidIn(run.conversationId), ['It is cheap. (draft)', 'It is 3 euros.'])
+      assert.equal(run.usage.modelCalls, 3)
+    }
+  })
+
+  test('an agent that criticises and fails, says something else, or may not go so deep, changes nothing', async () => {
+    await stage.save(
+      reflecting('asker', { reflection: { agent: 'silent' }, limits: { maxDepth: 2 } }),
+      reflecting('deep', { reflection: { agent: 'silent' }, limits: { maxDepth: 0 + 1 } }),
+      agent('above', { subAgents: [sub('deep')], limits: { maxDepth: 1 } }),
+      reflecting('strict-asker', { reflection: { agent: 'broken', onFail: 'error' } }),
+      reflecting('loose-asker', { reflection: { agent: 'broken' } }),
+      agent('silent'),
+      agent('broken'),
+    )
+    stage.model.script('silent', { text: 'Fine, I think.' })
+    stage.model.script('broken', { status: 400 }, { status: 400 })
+    for (const [id, reason] of [
+      ['asker', 'no critique'],
+      ['loose-asker', 'failed'],
+    ] as const) {
+      stage.model.script(id, { text: 'The answer.' })
+      const run = await stage.ask(id, 'Go.')
+      completed(run)
+      assert.equal(run.text, 'The answer.')
+      const [notice, ...more] = notices(await stage.events(run.conversationId), 'REFLECTION_SKIPPED')
+      assert.match(JSON.stringify(notice), new RegExp(reason))
+      assert.deepEqual(more, [])
+    }
+    stage.model.script('strict-asker', { text: 'The answer.' })
+    const strict = await stage.ask('strict-asker', 'Go.')
+    assert.deepEqual([strict.status, strict.error?.code], ['failed', 'REFLECTION_FAILED'])
+    stage.model.script('above', { calls: [{ name: 'deep', args: { message: 'Go.' } }] }, { text: 'Done.' })
+    stage.model.script('deep', { text: 'From below.' })
+    const below = await stage.ask('above', 'Go.')
+    completed(below)
+    assert.match(JSON.stringify(notices(await stage.events(below.conversationId), 'REFLECTION_SKIPPED')), /deeper/)
+  })
+
+  test('an agent that is to criticise must exist and may be refused by its own list of parents', async () => {
+    await stage.save(agent('private', { parents: [] }))
+    for (const critic of ['nobody', 'private']) {
+      const body = reflecting('wants', { reflection: { agent: critic } })
+      const answer = await stage.witan.call('PUT', '/api/v1/agents/wants', { body })
+      assertProblem(answer, { status: 422, names: [critic] })
+    }
+  })
+
   test('the model calls of a conversation have the critique as one, exactly as it was asked', async () => {
     await stage.save(reflecting('seen'))
     stage.model.script('seen', { text: 'Draft.' }, revise('Bad.'), { text: 'Final.' })
@@ -200,7 +282,7 @@ describe('an agent that reflects', () => {
 
   test('what cannot be is refused by name', async () => {
     for (const [reflection, path] of [
-      [{ agent: 'other' }, 'reflection.agent'],
+      [{ agent: 'nobody' }, 'reflection.agent'],
       [{ onFail: 'retry' }, 'reflection.onFail'],
       [{ model: 'absent/x' }, 'reflection.model'],
       [{ criteria: 'x'.repeat(4001) }, 'reflection.criteria'],

@@ -59,7 +59,6 @@ const missing: Readonly<Record<string, () => boolean>> = {
   knowledge: () => has(agentSchema, 'knowledgeBases'),
   memory: () => has(agentSchema, 'memory'),
   plans: () => has(agentSchema, 'enablePlanning'),
-  'critiques by another agent': () => agentSchema.shape.reflection.safeParse({ agent: 'critic' }).success,
   hooks: () => has(agentSchema, 'hooks'),
   A2A: () => route(/['"`/]a2a\b/i),
   MCP: () => route(/['"`/]mcp\b/i),

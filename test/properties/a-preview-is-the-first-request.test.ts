@@ -15,7 +15,7 @@ import {
   toTheEnd,
 } from '../support/random-system.ts'
 import { holds } from '../support/seeds.ts'
-import { createStage, type Stage, written } from '../support/stage.ts'
+import { type AgentDraft, createStage, type Stage, written } from '../support/stage.ts'
 
 const toolModes = ['auto', 'force', 'none', null] as const
 
@@ -38,6 +38,7 @@ test('the system message, the tools and their choice are those of the first mode
           const [first] = seenBy(id)
           // What a model supplied, and what a peer wrote, no preview knows.
           if (first === undefined || declared.length > 0 || speaks.length > 0 || workflow) continue
+          if (agents.some((one) => isReachedTwice(one, id))) continue
           children += 1
           const known = await previewsOf(runtime, id, parameters)
           assert.ok(
@@ -81,6 +82,11 @@ test('a draft previews as it would once it is saved', async (context) => {
     { all: 200 },
   )
 })
+
+/** A critic stands below its caller, the target of a hand-over in its place: where an agent is both, one path means two calls. */
+function isReachedTwice({ reflection, transfers = [] }: AgentDraft, id: string): boolean {
+  return reflection?.agent === id && transfers.some(({ agent }) => agent === id)
+}
 
 async function played<Result>(
   system: RandomSystem,

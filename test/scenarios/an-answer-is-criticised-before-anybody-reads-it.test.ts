@@ -49,7 +49,7 @@ describe('[F08] an answer that is criticised', () => {
   })
 
   test('is not in what its caller collects, nor in what a hand-over ends with', async () => {
-    const { ask, seenBy } = createStage({
+    const { ask, seenBy, document } = createStage({
       agents: [
         { id: 'root', subAgents: [{ agent: 'clerk', collect: 'all' }], transfers: [{ agent: 'heir' }] },
         reflecting('clerk'),
@@ -61,8 +61,10 @@ describe('[F08] an answer that is criticised', () => {
         heir: play('Heir draft.', found, 'Heir says 3.'),
       },
     })
-    const { text, status } = await ask('root', 'Go.')
+    const { text, status, conversationId } = await ask('root', 'Go.')
     assert.deepEqual([status, text], ['completed', 'Heir says 3.'])
+    const [asked] = (await document(conversationId)).messages.flatMap(({ toolCalls }) => toolCalls)
+    assert.equal(asked?.result, 'Clerk says 3.')
     const read = JSON.stringify(seenBy('root').at(-1)?.messages)
     assert.ok(read.includes('Clerk says 3.') && !read.includes('Clerk draft.'), read)
   })

@@ -70,7 +70,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
         ),
         artifacts: saving[index] ?? false,
         enablePlanning: planning[index] ?? false,
-        ...reflectionOf(reflecting[index] ?? 5),
+        ...reflectionOf(reflecting[index] ?? 5, ids[(index + 1) % size] ?? 'a', size),
         memory: memoryOf(remembering[index] ?? 5),
         knowledgeBases: usesOf(knowing[index] ?? 5),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
@@ -87,8 +87,9 @@ function usesOf(kind: number): NonNullable<AgentDraft['knowledgeBases']> {
   return retrieval === undefined ? [] : [{ id: 'lore', retrieval, limit: 2 }]
 }
 
-/** With either end of a critique that fails, or none. */
-function reflectionOf(kind: number): Pick<AgentDraft, 'enableReflection' | 'reflection'> {
+/** By its own model with either end of a critique that fails, by the agent after it, or none. */
+function reflectionOf(kind: number, other: string, size: number): Pick<AgentDraft, 'enableReflection' | 'reflection'> {
+  if (kind === 2 && size > 1) return { enableReflection: true, reflection: { agent: other } }
   const onFail = (['answer', 'error'] as const)[kind]
   return onFail === undefined ? {} : { enableReflection: true, reflection: { onFail } }
 }
@@ -249,7 +250,8 @@ export function randomPlay(seed: number): Rule {
 
 function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
   const kind = (dice[0] ?? 0) % 16
-  if (request.output?.name === 'critique' && kind > 2) return critiqueOf(kind)
+  const isCritic = request.messages.at(-1)?.content.startsWith('{"question":') === true
+  if ((request.output?.name === 'critique' || isCritic) && kind > 2) return critiqueOf(kind)
   const number = (dice[3] ?? 0) % 3
   if (kind === 0) return ''
   if (kind === 1) return new Error('the model is down')

@@ -53,6 +53,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     handedFrom: null,
     returned: false,
     transferToAgent: null,
+    isCritic: false,
     step: null,
     branch: text(event.branch) || null,
     taskMessages: [],

@@ -66,11 +66,11 @@ export const limitsSchema = z.strictObject({
 })
 
 /**
- * How an agent's answers are criticised: by `model`, or by its own, and by these criteria. `onFail`: what a critique comes to that cannot be made or
+ * How an agent's answers are criticised: by another agent, by `model`, or by its own model, and by these criteria. `onFail`: what a critique comes to that cannot be made or
  * used. `answer`: the answer stands.
  */
 const reflectionSchema = z.strictObject({
-  agent: z.null({ error: 'a critique by another agent is not built yet; leave it null' }).default(null),
+  agent: agentId.nullable().default(null),
   model: z.string().min(1).max(200).nullable().default(null),
   criteria: z.string().max(4000).default(''),
   onFail: z.enum(['answer', 'error']).default('answer'),

@@ -85,6 +85,11 @@ const kinds = {
     none: [],
     words: { target: 'peer', active: 'writes to', passive: 'be written to' },
   },
+  reflection: {
+    list: reflection,
+    none: { agent: null, model: null, criteria: '', onFail: 'answer' },
+    words: { target: 'critic', active: 'is criticised by', passive: 'criticise' },
+  },
   remotes: {
     list: remotes,
     none: [],
@@ -225,6 +230,20 @@ function speaks({ speaks: spoken }: Pick<AgentData, 'speaks'>): readonly Listed[
       ...notCalled,
     })),
   )
+}
+
+/** The agent that criticises the answers of another, without a choice of any model [F08]. */
+function reflection({ reflection: of }: Partial<Pick<AgentData, 'reflection'>>): readonly Listed[] {
+  // A definition of an earlier version has none.
+  const agent = of?.agent ?? null
+  if (agent === null) return []
+  const at = 'reflection'
+  return [
+    {
+      ...{ target: 'agent', at, agentAt: 'reflection.agent', agent, segment: agent, tool: null, arguments: [] },
+      ...{ map: {}, description: '', addsDepth: true, ...notCalled },
+    },
+  ]
 }
 
 /** The agents on other servers that an agent calls [M18]. */

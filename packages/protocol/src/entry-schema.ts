@@ -123,6 +123,7 @@ const agentStart = object({
   handedFrom: text.optional(),
   handOver: object({ history: z.enum(['all', 'words']), returns: flag }).optional(),
   step: object({ index: count, round: count }).optional(),
+  critique: z.literal(true).optional(),
   passTakes: count.optional(),
   exchange: object({ ...ends, id: text, name: text, reply: names.nullable(), soFar: text.optional() }).optional(),
   remote: text.optional(),

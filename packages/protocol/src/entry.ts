@@ -153,6 +153,8 @@ export interface AgentStartBody {
   readonly handOver?: { readonly history: 'all' | 'words'; readonly returns: boolean }
   /** Set for a child of a workflow: its index in the workflow's list, and the round of a loop, from 0. */
   readonly step?: { readonly index: number; readonly round: number }
+  /** Set for a call that criticises the answer of its parent [F08]. */
+  readonly critique?: true
   /** Set for the first child of a workflow's pass: how many waiting messages of the workflow's document are its input. */
   readonly passTakes?: number
   /** Set for a call that answers a peer's message. */

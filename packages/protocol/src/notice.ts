@@ -50,7 +50,10 @@ export interface NoticeFacts {
   /** `message` is the name of the one that was refused in `state`. */
   readonly PROTOCOL_VIOLATION: { readonly protocol: string; readonly message: string; readonly state: string }
   /** Why the answer of the agent stands without a critique, or without the revision that it asked for. */
-  readonly REFLECTION_SKIPPED: { readonly agent: string; readonly reason: 'budget' | 'model' | 'reply' | 'revision' }
+  readonly REFLECTION_SKIPPED: {
+    readonly agent: string
+    readonly reason: 'budget' | 'model' | 'agent' | 'reply' | 'revision'
+  }
   /** The fields that an agent elsewhere may not set. `remote` is its address, or the URL of its card. */
   readonly REMOTE_FIELD_DROPPED: { readonly remote: string; readonly fields: readonly string[] }
   readonly REMOTE_UNSIGNED: { readonly remote: string }

@@ -148,7 +148,7 @@ export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
-    also: ['hiddenParameters', 'overrides', 'step', 'remote', 'plan'],
+    also: ['hiddenParameters', 'overrides', 'step', 'remote', 'plan', 'critique'],
     derived: shownCaller,
     terse: false,
   },

@@ -26,30 +26,35 @@ const documents: Readonly<Record<string, Sent>> = {
   'an unclosed emphasis': of('text/markdown', () => fill('*a **a ', 1_000_000)),
 }
 
+/** Reading and cutting are the same for every store; SQLite, which stores in a thread, gets one of each length of what is stored. */
+const ofSqlite = ['16 MB of Han', '400,000 different words', 'a list of a million items']
+
 /** Rows of documents. The store in memory keeps them as SQLite does. */
 export const ingests: readonly Row[] = ['SQLite', 'PostgreSQL'].flatMap((kind) =>
-  Object.entries(documents).map(
-    ([what, { mediaType, text }]): Row => ({
-      name: `a document with ${what}, ingested by the store ${kind}`,
-      setUp: async (play) => {
-        const store = await stores[kind]?.(play)
-        if (store === undefined) throw new Error(`there is no store "${kind}"`)
-        const readers = createReaders()
-        const knowledge = [{ id: 'b', passageCharacters: 200 }]
-        const runtime = createRuntime({ store, knowledge, readers, report: () => undefined })
-        play.after(() => readers.close())
-        play.after(() => runtime.close())
-        await runtime.ready
-        await runtime.knowledge.documents.ingest('b', { documents: [{ key: 'short', text: 'x' }] })
-        const data = Buffer.from(text()).toString('base64')
-        return async () => {
-          const request = { documents: [{ key: 'long', mediaType, data }], wait: false }
-          const { id } = await runtime.knowledge.documents.ingest('b', request)
-          const { signal } = new AbortController()
-          for await (const { status } of runtime.knowledge.documents.followIngest('b', id, signal))
-            if (status === 'completed') return
-        }
-      },
-    }),
-  ),
+  Object.entries(documents)
+    .filter(([what]) => kind !== 'SQLite' || ofSqlite.includes(what))
+    .map(
+      ([what, { mediaType, text }]): Row => ({
+        name: `a document with ${what}, ingested by the store ${kind}`,
+        setUp: async (play) => {
+          const store = await stores[kind]?.(play)
+          if (store === undefined) throw new Error(`there is no store "${kind}"`)
+          const readers = createReaders()
+          const knowledge = [{ id: 'b', passageCharacters: 200 }]
+          const runtime = createRuntime({ store, knowledge, readers, report: () => undefined })
+          play.after(() => readers.close())
+          play.after(() => runtime.close())
+          await runtime.ready
+          await runtime.knowledge.documents.ingest('b', { documents: [{ key: 'short', text: 'x' }] })
+          const data = Buffer.from(text()).toString('base64')
+          return async () => {
+            const request = { documents: [{ key: 'long', mediaType, data }], wait: false }
+            const { id } = await runtime.knowledge.documents.ingest('b', request)
+            const { signal } = new AbortController()
+            for await (const { status } of runtime.knowledge.documents.followIngest('b', id, signal))
+              if (status === 'completed') return
+          }
+        },
+      }),
+    ),
 )

@@ -133,7 +133,8 @@ function stepSpans(view: ConversationView, call: CallView): Span[] {
 }
 
 /** The mark of a call that its caller does not wait for. */
-function mannerOf({ background, hidden }: CallView): Span[] {
+function mannerOf({ background, hidden, isCritic }: CallView): Span[] {
+  if (isCritic) return [faint('criticises  ')]
   if (background) return [{ text: 'in the background  ', tone: 'busy' }]
   return hidden ? [{ text: 'follow-up  ', tone: 'busy' }] : []
 }

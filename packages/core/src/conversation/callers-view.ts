@@ -1,5 +1,13 @@
 /** What a caller reads when a child has ended: its answer, all its texts, or its text with its errors [C13, K20, K21]. */
-import type { AgentEndBody, AgentStartBody, AnswerTerms, CallPlace, Entry, ErrorBody } from '@witan/protocol/entries'
+import type {
+  AgentEndBody,
+  AgentStartBody,
+  AnswerTerms,
+  CallPlace,
+  Entry,
+  ErrorBody,
+  NoticeFacts,
+} from '@witan/protocol/entries'
 import { plainDetail, withoutProviderWords } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { cutTogether } from '../parameter/scrub.ts'
@@ -17,11 +25,13 @@ export interface Gathered {
   readonly errors: string[]
   /** The same without what a model's server said. */
   readonly plainErrors: string[]
+  /** The text that a critique has sent back, until another one stands [F08]. */
+  draft: string | null
 }
 
 /** An empty collection, or null if the answer alone is enough. */
 export function gather(terms: AnswerTerms | undefined): Gathered | null {
-  return terms === undefined ? null : { terms, texts: [], errors: [], plainErrors: [] }
+  return terms === undefined ? null : { terms, texts: [], errors: [], plainErrors: [], draft: null }
 }
 
 /** The call above that a call speaks in the place of: it got that call's control, or is a step of it. Null if it speaks for itself. */
@@ -47,8 +57,25 @@ export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, plac
     const gathered = of.get(place.parentCall ?? '')
     gathered?.errors.push(body.detail)
     gathered?.plainErrors.push(plainDetail(body))
-  } else if (type === 'end' && kind === 'model' && body.accepted && body.text !== '')
-    of.get(place.call)?.texts.push(body.text)
+    return
+  }
+  const gathered = of.get(place.call)
+  if (gathered === undefined) return
+  if (type === 'end' && kind === 'model') {
+    if (body.purpose === undefined && body.accepted && body.text !== '') gathered.texts.push(body.text)
+  } else if (type === 'critique' && body.verdict === 'revise') takeBack(gathered)
+  else if (type === 'notice' && body.code === 'REFLECTION_SKIPPED') giveBack(gathered, body.reason)
+}
+
+/** The last text is a draft, and none of the texts that its caller reads. */
+export function takeBack(gathered: Gathered): void {
+  gathered.draft = gathered.texts.pop() ?? null
+}
+
+/** A draft whose revision has failed is a text again. */
+export function giveBack(gathered: Gathered, reason: NoticeFacts['REFLECTION_SKIPPED']['reason']): void {
+  if (reason === 'revision' && gathered.draft !== null) gathered.texts.push(gathered.draft)
+  gathered.draft = null
 }
 
 /** The value that the caller reads when the child has ended or failed. */

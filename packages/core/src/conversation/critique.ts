@@ -1,6 +1,7 @@
 /** What a critique of an answer changes [F08]. */
-import type { CritiqueBody, Entry } from '@witan/protocol/entries'
-import { gatheredText } from './fold-hand-over.ts'
+import type { AgentData } from '@witan/protocol'
+import type { CritiqueBody, Entry, NoticeFacts } from '@witan/protocol/entries'
+import { giveBack, takeBack } from './callers-view.ts'
 import { lineFor } from './line.ts'
 import type { AgentCall, LiveJob } from './state.ts'
 
@@ -13,27 +14,34 @@ export const critiqueGuidance =
 export function foldCritique(run: LiveJob | null, { place, body }: Entry & { readonly type: 'critique' }): void {
   const call = run?.calls.get(place.call)
   if (call === undefined || call.final === null) return
+  call.critic = null
   if (body.verdict === 'pass') {
     call.final = { ...call.final, isCriticised: true }
     return
   }
   call.draft = call.final
   call.final = null
-  call.gathered?.texts.pop()
-  call.document.said.push({ kind: 'words', to: call.agent.id, scrub: null, ...revisionLine(call, body) })
+  if (call.gathered !== null) takeBack(call.gathered)
+  call.document.said.push({ kind: 'words', to: call.agent.id, scrub: null, ...revisionLine(call.agent.id, body) })
 }
 
-function revisionLine({ agent, scrubOthers }: AgentCall, { problems, by }: CritiqueBody) {
-  const clean = by === agent.id || scrubOthers === null ? problems : problems.map((one) => scrubOthers(one))
-  return lineFor(agent.id, 'critique', { task: 'revise', problems: clean })
+/** What a model is asked that is to judge the answer before it. It stands in no document. */
+export function checkLine({ id, reflection }: Pick<AgentData, 'id' | 'reflection'>) {
+  return lineFor(id, 'critique', { task: 'check', criteria: reflection.criteria })
+}
+
+/** What an agent reads that is to answer again. */
+export function revisionLine(agent: string, { problems }: Pick<CritiqueBody, 'problems'>) {
+  return lineFor(agent, 'critique', { task: 'revise', problems })
 }
 
 /** Folds that an answer stands without a critique, or that its revision has failed: then the draft is the answer again. */
-export function endReflection(call: AgentCall): void {
-  const { draft } = call
+export function endReflection(call: AgentCall, reason: NoticeFacts['REFLECTION_SKIPPED']['reason']): void {
+  const { draft, gathered } = call
   const stands = call.final ?? draft
+  call.critic = null
   if (stands === null) return
-  if (call.final === null) call.gathered?.texts.push(gatheredText(call, stands.text))
+  if (gathered !== null) giveBack(gathered, reason)
   call.final = { ...stands, isCriticised: true }
   call.draft = null
 }

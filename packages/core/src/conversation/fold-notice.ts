@@ -13,5 +13,5 @@ export function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notic
   if (call === undefined) return
   if (body.code === 'USAGE_INCOMPLETE') countersOf(call).complete = false
   if (body.code === 'MEMORY_WITHHELD') withhold(call)
-  if (body.code === 'REFLECTION_SKIPPED') endReflection(call)
+  if (body.code === 'REFLECTION_SKIPPED') endReflection(call, body.reason)
 }

@@ -170,6 +170,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   const { call, invocation } = newCall(state, entry, { agent: definitionOf(body, parent, agents), parent, tool })
   const { document } = call
   if (workflow !== null) foldStepStart(workflow, call)
+  if (call.isCritic && parent !== null) parent.critic = { end: null }
   if (caller !== null && parent !== null && call.handOver !== null) {
     takeControl(caller, parent, call)
     return beginWork(state, call)
@@ -309,6 +310,10 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
   mergeUsage(call.parent.usage, call.usage)
   const { askedBy } = call
   if (askedBy?.state === 'paused') return answerTool(askedBy, call, body)
+  if (call.isCritic) {
+    call.parent.critic = { end: agentAnswer(body, (text) => answerText(call, text)) }
+    return
+  }
   if ('code' in body) gatherError(call.parent, body)
   if (call.step !== null && isWorkflow(call.parent)) return foldStepOver(call.parent, call, body)
   // Values bound to the child but not declared by its caller are scrubbed from the answer [C17].

@@ -6,7 +6,15 @@ import { remoteAgent } from '../agent/remote-agent.ts'
 import { isLive } from '../store/job-change.ts'
 import { placeOfTarget } from './address.ts'
 import { isRequired } from './fold-interruptions.ts'
-import { type AgentCall, type ConversationState, isTop, type LiveJob, liveJob, type ToolCall } from './state.ts'
+import {
+  type AgentCall,
+  asksCritic,
+  type ConversationState,
+  isTop,
+  type LiveJob,
+  liveJob,
+  type ToolCall,
+} from './state.ts'
 import { isWorkflow } from './workflow.ts'
 
 /** What an import remembers of a log beside its fold. */
@@ -123,6 +131,10 @@ function misplacedAgent(
     return `calls \`${body.agent}\`, which \`${parent.agent.id}\` does not list among its agents on other servers`
   if (body.step !== undefined)
     return isWorkflow(parent) ? null : `is a step of \`${parentCall}\`, which has no workflow`
+  if (body.critique === true)
+    return asksCritic(parent) && parent.critic === null
+      ? null
+      : `criticises \`${parentCall}\`, which waits for no critique`
   const asked = parent.toolCalls.find(
     ({ requested: { id }, state: stands }) => id === body.toolCallId && stands === 'requested',
   )

@@ -85,6 +85,8 @@ export function newCall(
     refused: [],
     earlierAnswers: [],
     final: null,
+    isCritic: body.critique === true,
+    critic: null,
     draft: null,
     hasRemembered: false,
     isMemoryWithheld: false,

@@ -19,7 +19,7 @@ import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/person.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
-import type { Answer, CallAnswer } from '../tool/tool.ts'
+import type { AgentAnswer, Answer, CallAnswer } from '../tool/tool.ts'
 import type { Artifacts } from './fold-artifacts.ts'
 import type { StoredValues } from './stored-values.ts'
 import type { SparseMap } from './sparse-map.ts'
@@ -168,6 +168,10 @@ export interface AgentCall {
   earlierAnswers: readonly string[]
   /** The reply that ends the call, once it has come. */
   final: FinalReply | null
+  /** Set for a call that criticises the answer of its parent [F08]. */
+  readonly isCritic: boolean
+  /** The call that criticises its answer, and what that said once it has ended; null for none. */
+  critic: { readonly end: AgentAnswer | null } | null
   /** Its answer before, while it is being revised [F08]. */
   draft: FinalReply | null
   /** Whether its memory is looked up: what its model reads of it stands in its document. */
@@ -185,6 +189,12 @@ export interface AgentCall {
 /** Whether the answer of a call is to be criticised before it ends the call. A last answer, and one that a tool gave, is not. */
 export function awaitsCritique({ agent, final }: AgentCall): boolean {
   return agent.enableReflection && final?.reply !== undefined && final.offered && final.isCriticised !== true
+}
+
+/** Whether the critique that a call waits for is another agent's: its own model is asked for nothing meanwhile. */
+export function asksCritic(call: AgentCall): boolean {
+  if (!awaitsCritique(call) || call.agent.reflection.agent === null) return false
+  return call.critic !== null || call.document.inbox.length === 0
 }
 
 /** Whether a call has its answer, in each form that its agent asks for, and criticised if it is to be. */

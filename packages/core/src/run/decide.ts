@@ -1,11 +1,19 @@
 /** Decides from the state of a run what to do next. Pure. */
-import { type AgentCall, answeredCall, isAnswered, isTop, type LiveJob, type ToolCall } from '../conversation/state.ts'
+import {
+  type AgentCall,
+  answeredCall,
+  asksCritic,
+  isAnswered,
+  isTop,
+  type LiveJob,
+  type ToolCall,
+} from '../conversation/state.ts'
 import { hasToRemember } from '../conversation/remembered.ts'
 import { messageToLookFor } from '../conversation/retrieval.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
 /**
- * A unit of work. `admit`, `resume`, `advanceWorkflow` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
+ * A unit of work. `admit`, `resume`, `advanceWorkflow`, `criticise` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
  * store, a search or a tool.
  */
 export type Work =
@@ -16,6 +24,7 @@ export type Work =
   | { readonly kind: 'act'; readonly toolCall: ToolCall; readonly id: string }
   | { readonly kind: 'resume'; readonly toolCall: ToolCall }
   | { readonly kind: 'advanceWorkflow'; readonly call: WorkflowCall }
+  | { readonly kind: 'criticise'; readonly call: AgentCall }
   | { readonly kind: 'end'; readonly call: AgentCall }
 
 /** What to do next. `busy`: all possible work is under way. `stop`: abort the work under way, then finish. */
@@ -46,6 +55,8 @@ export function decide(run: LiveJob, { busy, remembered, isFailing }: Underway):
       work.push({ kind: 'end', call })
     } else if (isWorkflow(call)) {
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
+    } else if (asksCritic(call)) {
+      if (call.critic === null || call.critic.end !== null) work.push({ kind: 'criticise', call })
     } else if (free > 0 && isDue(call, busy)) {
       free -= 1
       work.push({ kind: before(call, remembered), call })
@@ -69,6 +80,7 @@ export function mayThink(call: AgentCall, busy: Underway['busy']): boolean {
 /** Whether a model is to be asked, once all is looked for that it is to read. */
 function isDue(call: AgentCall, busy: Underway['busy']): boolean {
   if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || busy.has(call.place.call)) return false
+  if (asksCritic(call)) return false
   return !isAnswered(call) || call.document.inbox.length > 0
 }
 

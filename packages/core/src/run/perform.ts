@@ -8,6 +8,7 @@ import type { Next, Work } from './decide.ts'
 import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { advanceWorkflow } from './advance-workflow.ts'
+import { criticise } from './criticise.ts'
 import { remember } from './remember.ts'
 import { retrieve } from './retrieve.ts'
 import { think } from './think.ts'
@@ -22,6 +23,7 @@ export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: J
   if (next.kind === 'work') {
     for (const work of next.work) {
       if (isWorkSpent() || !isReady(work, job)) return nextTurn()
+      if (namesUnstored(work)) return job.writer.commit()
       if (!recordWork(work, job)) outside.push(work)
     }
     if (outside.length < next.work.length) return null
@@ -36,6 +38,11 @@ export function isReady(work: Work, job: Job): boolean {
   return work.kind !== 'admit' || job.lifecycle.failure !== null || prepareCalls(work.call, job)
 }
 
+/** Whether a critique is to be recorded of an answer that is not stored yet: its entry names the answer by its seq. */
+function namesUnstored(work: Work): boolean {
+  return work.kind === 'criticise' && work.call.critic !== null && work.call.final?.reply?.seq === 0
+}
+
 /**
  * Does work that only records; returns false for a model call, a search or a tool. Those start only when there is nothing left to record. Once the run
  * must fail, nothing more is begun.
@@ -46,6 +53,7 @@ export function recordWork(work: Work, job: Job): boolean {
   if (work.kind === 'admit') admit(work.call, job)
   else if (work.kind === 'end') endChild(work.call, job)
   else if (work.kind === 'advanceWorkflow') advanceWorkflow(work.call, job)
+  else if (work.kind === 'criticise') criticise(work.call, job)
   else resume(work.toolCall, job)
   return true
 }

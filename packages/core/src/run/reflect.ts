@@ -44,12 +44,24 @@ export function recordCritiqueReply(modelCall: CritiqueCall, job: Job, reply: Mo
       ...(behind > 0 ? { behind } : {}),
     },
   })
+  recordCritique(call, job, { found, by: call.agent.id })
+}
+
+/** What a critique says. */
+type Found = Pick<CritiqueBody, 'verdict' | 'problems'>
+
+/** Records a critique, without what the agent that is criticised may not see; or that there is none. */
+export function recordCritique(
+  call: AgentCall,
+  job: Job,
+  { found, by }: { readonly found: Found | null; readonly by: string },
+): void {
   const seq = call.final?.reply?.seq
   if (found === null || seq === undefined)
-    return skipCritique(call, job, { reason: 'reply', why: 'the reply of the model was no critique' })
-  const { scrub } = call
+    return skipCritique(call, job, { reason: 'reply', why: `the reply of \`${by}\` was no critique` })
+  const scrub = by === call.agent.id ? call.scrub : call.scrubOthers
   const problems = scrub === null ? found.problems : found.problems.map((one) => scrub(one))
-  record(job, call.place, { type: 'critique', kind: null, body: { ...found, problems, by: call.agent.id, seq } })
+  record(job, call.place, { type: 'critique', kind: null, body: { ...found, problems, by, seq } })
 }
 
 /** Why there is no critique, for programs and for people. */
@@ -76,7 +88,7 @@ export function skipCritique(call: AgentCall, job: Job, { reason, why }: Skipped
 const most = { problems: 20, characters: 1000 }
 
 /** The critique in a reply: JSON, alone or in one fence; null for anything else. */
-function critiqueIn(text: string): Pick<CritiqueBody, 'verdict' | 'problems'> | null {
+export function critiqueIn(text: string): Found | null {
   const read = readJson(unfenced(text.trim()))
   if (!read.ok || typeof read.value !== 'object' || read.value === null) return null
   const { verdict, problems = [] } = read.value as { readonly verdict?: unknown; readonly problems?: unknown }

@@ -1,8 +1,17 @@
 /** What was said, as attributes of spans. Only traces with full content have it. */
 import type { AgentData } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
-import type { AgentEndBody, AgentStartBody, CallPlace, Entry, ErrorBody, ModelEndBody } from '@witan/protocol/entries'
+import type {
+  AgentEndBody,
+  AgentStartBody,
+  CallPlace,
+  CritiqueBody,
+  Entry,
+  ErrorBody,
+  ModelEndBody,
+} from '@witan/protocol/entries'
 import { callersView, type Gathered, beginGathering, gatherFrom } from '../conversation/callers-view.ts'
+import { checkLine, revisionLine } from '../conversation/critique.ts'
 import { memoryLine } from '../conversation/remembered.ts'
 import { isToLookFor, knowledgeLine } from '../conversation/retrieval.ts'
 import { spanContent, spanField } from '../event/project.ts'
@@ -120,12 +129,13 @@ export class SpanContent {
   }
 
   /**
-   * A message comes to a document, or what an agent remembers, or what its bases have on one that waits. Messages between peers stand in the starts and
-   * answers of calls already.
+   * A message comes to a document, or what an agent remembers, what its bases have on one that waits, or why it is to answer again. Messages between peers
+   * stand in the starts and answers of calls already.
    */
-  addMessage({ type, place, body }: Entry & { readonly type: 'message' | 'memory' | 'retrieval' }): void {
+  addMessage({ type, place, body }: Entry & { readonly type: 'message' | 'memory' | 'retrieval' | 'critique' }): void {
     const document = documentOf(this.#reading, place)
     if (type === 'memory') return addRemembered(document, body, this.#messages)
+    if (type === 'critique') return addCritique(document, { agent: place.author, body }, this.#messages)
     if (type === 'retrieval') return addRetrieved(document, { agent: place.author, body }, this.#messages)
     if (body.exchange !== undefined) return
     const { author, text: plain, forModel: text = plain, artificialActions: actions = [] } = body
@@ -149,7 +159,10 @@ export class SpanContent {
     const said = { text: spanField(entry, 'text') ?? '', calls: spanField(entry, 'toolCalls') ?? [] }
     const reply = { role: 'assistant', parts: partsOf(said), finish_reason: body.finishReason } as const
     const own = body.purpose !== 'summary' && body.purpose !== 'progress'
-    const read = () => [...reader.begin, ...readBy(document, reader, { taken: body.taken, messages })]
+    const { data } = reader
+    const asked = body.purpose === 'critique' && data !== null ? [textPart(checkLine(data).text)] : []
+    const question = asked.length === 0 ? [] : [messages.piece('user', asked)]
+    const read = () => [...reader.begin, ...readBy(document, reader, { taken: body.taken, messages }), ...question]
     const texts = [
       ...instructions(own ? reader.system : ''),
       ...(own ? ['gen_ai.input.messages', messages.list(read())] : []),
@@ -214,6 +227,18 @@ function addRetrieved(
   let behind = at + 1
   while (waiting[behind]?.only !== undefined) behind += 1
   waiting.splice(behind, 0, { author: 'witan', to: only, text, isAttributed: true, own, only })
+}
+
+/** The model of an agent reads what is wrong with its answer behind that answer. */
+function addCritique(
+  { lines }: TraceDocument,
+  { agent: only, body }: { readonly agent: string; readonly body: CritiqueBody },
+  messages: MessageWriter,
+): void {
+  if (body.verdict !== 'revise') return
+  const { text } = revisionLine(only, body)
+  const own = messages.piece('user', [textPart(text)])
+  lines.push({ author: 'witan', to: only, text, isAttributed: true, own, only })
 }
 
 /** The model of an agent reads what it remembers behind the message that begins its work. */

@@ -3,7 +3,16 @@ import type { AgentGraph } from '@witan/client'
 import { type Edge, edgeWords } from '@witan/protocol/edges'
 
 /** What a line stands for: a kind of edge; of asking, whether its agent waits or may go on. */
-export type LineLook = 'asks' | 'background' | 'transfers' | 'workflow' | 'speaks' | 'remotes' | 'users' | 'other'
+export type LineLook =
+  | 'asks'
+  | 'background'
+  | 'transfers'
+  | 'workflow'
+  | 'speaks'
+  | 'remotes'
+  | 'reflection'
+  | 'users'
+  | 'other'
 
 /** How a line is drawn, told apart by its pattern alone, and what it means. `dash` is as in SVG; a whole line has none. */
 interface LineForm {
@@ -20,6 +29,7 @@ export const lineForms: Readonly<Record<LineLook, LineForm>> = {
   workflow: { words: 'runs as a step', width: 3 },
   speaks: { words: 'speaks a protocol', width: 1.5, dash: '9 4 0.1 4' },
   remotes: { words: 'calls on another server', width: 1.5, dash: '16 6' },
+  reflection: { words: 'has its answers criticised by', width: 1.5, dash: '2 3' },
   users: { words: 'may ask a person', width: 1.5, dash: '3 6' },
   other: { words: 'reaches in another way', width: 1.5, dash: '9 4 0.1 4 0.1 4' },
 }

@@ -277,7 +277,8 @@ function* unknownNames(agent: AgentData, around: Surroundings): Pausable<Finding
 export function modelsOf(agent: AgentData): [path: string, model: string][] {
   const behind = (agent.fallbacks ?? []).map((model, at): [string, string] => [`fallbacks.${at}`, model])
   const own: [string, string][] = agent.workflow === null ? [['model', agent.model]] : []
-  const { model } = agent.reflection
+  // A definition of an earlier version has no such key.
+  const { model = null } = (agent as Partial<AgentData>).reflection ?? {}
   const critic: [string, string][] = model === null ? [] : [['reflection.model', model]]
   return [...own, ...behind, ...critic, ...edgesOf(agent).flatMap(({ models }) => [...models])]
 }

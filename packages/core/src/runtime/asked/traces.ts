@@ -25,7 +25,7 @@ export interface Traces {
   readonly above: ReadonlySet<string>
   /** Calls that begin with it, and wait for others on their document. */
   readonly openings: Set<AgentCall>
-  /** Workflows that have read it and pass it on. */
+  /** Workflows and agents that have read it and pass it on. */
   readonly passing: Set<AgentCall>
 }
 
@@ -149,7 +149,7 @@ function isSilent({ text, entry }: Traces, call: string): boolean {
   return text === '' && entry.place.call === call
 }
 
-/** A call begins with what its message holds: a task that is the entry, or what a workflow passes on. */
+/** A call begins with what its message holds: a task that is the entry, or what a workflow passes on, or an agent that is criticised. */
 function goDown(
   traces: Traces,
   state: ConversationState,
@@ -161,17 +161,19 @@ function goDown(
   const { place, job, body } = entry
   const call = (liveJob(state, place.call) ?? liveJob(state, job))?.calls.get(place.call)
   if (call === undefined || call.parent === null) return
-  const isStep = body.step !== undefined && passesOn(traces, call.parent, before) && holds(traces, body.message)
-  const isPassed = isStep || holds(traces, body.exchange?.soFar ?? '')
+  // A step reads what came before it, a critic what its caller was asked and has answered.
+  const quotes = body.step !== undefined || body.critique === true
+  const isQuoted = quotes && passesOn(traces, call.parent, before) && holds(traces, body.message)
+  const isPassed = isQuoted || holds(traces, body.exchange?.soFar ?? '')
   if (!isPassed && entry.seq !== traces.entry.seq) return
   if (isPassed) traces.passing.add(call.parent)
   traces.openings.add(call)
 }
 
-/** Whether a workflow has read the entry in its input, or as the answer of a step. */
-function passesOn({ passing, above, holders, openings }: Traces, workflow: AgentCall, { unread }: Before): boolean {
-  if (passing.has(workflow) || above.has(workflow.place.call) || openings.has(workflow)) return true
-  return unread.some((one) => holders.has(one)) || isOpening(holders, workflow)
+/** Whether a workflow has read the entry in its input, or as the answer of a step; or an agent in its document, or said it. */
+function passesOn({ passing, above, holders, openings }: Traces, parent: AgentCall, { unread }: Before): boolean {
+  if (passing.has(parent) || above.has(parent.place.call) || openings.has(parent)) return true
+  return unread.some((one) => holders.has(one)) || isOpening(holders, parent)
 }
 
 /** A workflow below another begins with a message that no document has. */
