@@ -8,7 +8,7 @@ import { placeOfTarget } from './address.ts'
 import { isRequired } from './fold-interruptions.ts'
 import {
   type AgentCall,
-  asksCritic,
+  awaitsCritique,
   type ConversationState,
   isTop,
   type LiveJob,
@@ -131,8 +131,9 @@ function misplacedAgent(
     return `calls \`${body.agent}\`, which \`${parent.agent.id}\` does not list among its agents on other servers`
   if (body.step !== undefined)
     return isWorkflow(parent) ? null : `is a step of \`${parentCall}\`, which has no workflow`
+  // A message that the process of the call had not read yet may stand before it.
   if (body.critique === true)
-    return asksCritic(parent) && parent.critic === null
+    return awaitsCritique(parent) && parent.critic === null
       ? null
       : `criticises \`${parentCall}\`, which waits for no critique`
   const asked = parent.toolCalls.find(

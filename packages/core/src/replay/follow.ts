@@ -194,8 +194,10 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
   }
   if (stopAsLogged(engine, job, next)) return hasMoved(engine, at) || doNext(engine, job, next)
-  if (thinks !== null) thinkOn(engine, thinks, job)
-  return hasMoved(engine, at)
+  if (thinks === null) return hasMoved(engine, at)
+  thinkOn(engine, thinks, job)
+  // A critique without room may fail its run without an entry of its own.
+  return hasMoved(engine, at) || (isStopped(job) && doNext(engine, job, next))
 }
 
 /**

@@ -43,12 +43,17 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
       const view = next === 'cut' ? null : prepareView(call)
       const forget = view === null ? null : await view
       while (job.log.proposals.pending !== null) await job.log.proposals.pending
-      next = takeStep(thinking, next)
+      // Nothing is asked or recorded behind a cancel that came meanwhile.
+      next = isOver(job) ? null : takeStep(thinking, next)
       forget?.()
     }
   } finally {
     timeLimit.end(watched)
   }
+}
+
+function isOver({ run, lifecycle }: Job): boolean {
+  return run.cancelled || lifecycle.failure !== null
 }
 
 /** To record a long reply and to read it again takes about 1 ms for a million characters. */
