@@ -75,30 +75,24 @@ const simulation: readonly Group[] = [{ files: ['test/simulation/**/*.test.ts'],
 const leaks: readonly Group[] = [{ files: ['test/leaks/**/*.test.ts'] }]
 const holds: readonly Group[] = [{ files: ['test/holds/**/*.test.ts'], most: 1 }]
 
-/** Groups that run beside each other, and how many processes at once: some wait more than they work. */
-interface Phase {
-  readonly width: number
-  readonly groups: readonly Group[]
-}
-
-/** The matrix measures times, and has several processes itself. What stands beside it waits for leases and servers most of the time. */
-const waiting: Phase = { width: 3, groups: [...faults.slice(0, 1), ...simulation, ...faults.slice(1)] }
 /** `holds` is no part of all: what it measures wants the machine for itself. */
-const suites: Readonly<Record<string, readonly Phase[]>> = {
-  quick: [{ width: 4, groups: quick }],
-  faults: [{ width: 2, groups: faults }],
-  simulation: [{ width: 2, groups: simulation }],
-  leaks: [{ width: 2, groups: leaks }],
-  holds: [{ width: 2, groups: holds }],
-  all: [waiting, { width: 4, groups: [...leaks, ...quick, { files: besides, most: 1 }] }],
+const suites: Readonly<Record<string, readonly Group[]>> = {
+  quick,
+  faults,
+  simulation,
+  leaks,
+  holds,
+  all: [...faults.slice(0, 1), ...simulation, ...leaks, ...faults.slice(1), ...quick, { files: besides, most: 1 }],
 }
 
 const untracked = ['--expose-internals', '--import', new URL('untracked-promises.ts', import.meta.url).href]
 
 const passedOn = process.argv.slice(2).filter((word) => word.startsWith('--'))
 const name = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? 'quick'
-const phases = suites[name]
-if (phases === undefined) throw new Error(`"${name}" is no suite; there are ${Object.keys(suites).join(', ')}`)
+const groups = suites[name]
+/** So many processes run at once: some wait more than they work. More would make the times wrong that the matrix measures, which has several itself. */
+const width = name === 'quick' ? 4 : 2
+if (groups === undefined) throw new Error(`"${name}" is no suite; there are ${Object.keys(suites).join(', ')}`)
 const reporter = fileURLToPath(new URL('test-files.ts', import.meta.url))
 const program = await acceptanceProgram()
 const folder = mkdtempSync(join(tmpdir(), 'witan-tests-'))
@@ -109,21 +103,17 @@ let passed = 0
 /** How long each process took, in seconds, with what it took of the processors, and its files. */
 const took: { readonly seconds: number; readonly cpu: number; readonly files: string }[] = []
 const from = performance.now()
-let begunProcesses = 0
 
-/** The files of each process of a group. */
-function processesOf({ files, except = [], most }: Group): readonly (readonly string[])[] {
+/** The files of each process. */
+const processes = groups.flatMap(({ files, except = [], most }) => {
   const all = globSync(files, { exclude: except }).sort()
   const size = most ?? all.length
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
-}
-
-const planned = phases.map(({ width, groups }) => ({ width, processes: groups.flatMap(processesOf) }))
-const isAlone = planned.flatMap(({ processes }) => processes).length === 1
+})
 
 /** Runs files in a process. What it prints is shown once it has ended, so that no two are mixed; alone it is shown at once. */
-async function run(files: readonly string[]): Promise<void> {
-  const reported = join(folder, String(begunProcesses++))
+async function run(files: readonly string[], at: number): Promise<void> {
+  const reported = join(folder, String(at))
   const begun = performance.now()
   const how = [...untracked, '--test', '--test-isolation=none', `--test-timeout=${limitMs}`, '--test-force-exit']
   const reporters = ['spec', 'stdout', reporter, reported]
@@ -140,7 +130,7 @@ async function run(files: readonly string[]): Promise<void> {
     },
   })
   const printed: Buffer[] = []
-  if (isAlone) node.stdout.pipe(process.stdout, { end: false })
+  if (processes.length === 1) node.stdout.pipe(process.stdout, { end: false })
   else node.stdout.on('data', (text: Buffer) => printed.push(text))
   const [code] = (await once(node, 'close')) as [number | null]
   process.stdout.write(Buffer.concat(printed))
@@ -168,14 +158,12 @@ function claimTests(files: readonly string[], withTests: ReadonlySet<string>): v
   }
 }
 
-for (const { width, processes } of planned) {
-  const queue = processes.values() // one iterator for all: nothing runs twice
-  await Promise.all(
-    Array.from({ length: width }, async () => {
-      for (const files of queue) await run(files)
-    }),
-  )
-}
+const queue = processes.entries() // one iterator for all: nothing runs twice
+await Promise.all(
+  Array.from({ length: width }, async () => {
+    for (const [at, files] of queue) await run(files, at)
+  }),
+)
 const seconds = Math.round((performance.now() - from) / 1000)
 const longest = took.sort((one, other) => other.seconds - one.seconds).slice(0, 40)
 if (took.length > 1)

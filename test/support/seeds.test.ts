@@ -65,12 +65,12 @@ for (const [where, env] of [
   })
 }
 
-test('npm test draws less often, from a fixed seed; test:all draws a fifth from a seed that it says', (context) => {
+test('npm test draws less often, from a fixed seed; test:all draws a fifth more from a seed that it says', (context) => {
   const file = fileWith(context, 2 ** 31)
   const [quick, again, all, other] = [{}, {}, { WITAN_TESTS: 'all' }, { WITAN_TESTS: 'all' }].map((env) =>
     run(only(file), env),
   )
-  assert.deepEqual([drew(quick ?? '')[0], drew(all ?? '')[0]], ['40', '100'])
+  assert.deepEqual([drew(quick ?? '')[0], drew(all ?? '')[0]], ['40', '60'])
   assert.deepEqual(drew(quick ?? ''), drew(again ?? ''))
   assert.notDeepEqual(drew(all ?? ''), drew(other ?? ''))
   assert.match(all ?? '', /seed of the day \d+/)
@@ -82,7 +82,7 @@ test('a count is demanded of the draws from the fixed seed alone, so that no oth
   const file = fileWith(context, 2 ** 31)
   const rows: readonly (readonly [Readonly<Record<string, string>>, readonly string[]])[] = [
     [{}, ['39', '-1']],
-    [{ WITAN_TESTS: 'all' }, ['79', '-1']],
+    [{ WITAN_TESTS: 'all' }, ['39', '-1']],
     [{ WITAN_SEED: '7' }, ['-1', '-1']],
     [{ WITAN_SEED: '7', WITAN_RUNS: '10000' }, ['-1', '-1']],
     [{ WITAN_RUNS: '10000' }, ['99', '1']],

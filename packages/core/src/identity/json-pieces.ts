@@ -93,13 +93,20 @@ export async function textBytes(text: string): Promise<Uint8Array<ArrayBuffer>> 
   return Buffer.concat(pieces)
 }
 
-/** The text of bytes in UTF-8, with a mark of their order if they have one. Gives way to other work between its pieces. */
-export async function bytesText(bytes: Uint8Array): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+/**
+ * The text of bytes in UTF-8, with a mark of their order if they have one. Gives way to other work between its pieces. With `fatal` it rejects what is no
+ * UTF-8 with a TypeError.
+ */
+export async function bytesText(
+  bytes: Uint8Array,
+  { fatal = false }: { readonly fatal?: boolean } = {},
+): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal })
   const pieces: string[] = []
   for (let from = 0; from < bytes.length; from += pieceLength) {
     pieces.push(decoder.decode(bytes.subarray(from, from + pieceLength), { stream: true }))
     if (isTurnSpent()) await nextTurn()
   }
+  pieces.push(decoder.decode())
   return pieces.join('')
 }

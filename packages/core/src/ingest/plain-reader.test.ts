@@ -27,6 +27,7 @@ test('what is not UTF-8 is refused', async () => {
 
 test('16 MB hold no turn', async () => {
   const size = 16_000_000
-  for (const text of ['x'.repeat(size), '\n'.repeat(size), `\n${' '.repeat(size)}`, 'a\n\n'.repeat(size / 3)])
+  const lines = [`\n${' '.repeat(999)}x`, '\n\r', ' \n\t\r\n'].map((line) => line.repeat(size / 4 / line.length))
+  for (const text of ['x'.repeat(size), '\n'.repeat(size), `\n${' '.repeat(size)}`, 'a\n\n'.repeat(size / 3), ...lines])
     await assertCheap({ longest: 45 }, () => read(text).catch((error: Error) => assert.match(error.message, /parts/)))
 })
