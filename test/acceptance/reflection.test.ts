@@ -252,6 +252,25 @@ describe('an agent that reflects', () => {
     assert.match(JSON.stringify(notices(await stage.events(below.conversationId), 'REFLECTION_SKIPPED')), /deeper/)
   })
 
+  test('who criticises whom is an edge of the graph, as long as the agent reflects', async () => {
+    await stage.save(agent('referee'))
+    for (const [enableReflection, expected] of [
+      [true, [['player', 'referee', 'reflection']]],
+      [false, []],
+    ] as const) {
+      await stage.save(agent('player', { enableReflection, reflection: { agent: 'referee' } }))
+      const graph = await stage.witan.call<{ edges: { from: string; to: string; kind: string }[] }>(
+        'GET',
+        '/api/v1/agents/player/graph',
+      )
+      assert.equal(graph.status, 200, graph.text)
+      assert.deepEqual(
+        graph.body.edges.map(({ from, to, kind }) => [from, to, kind]),
+        expected,
+      )
+    }
+  })
+
   test('an agent that is to criticise must exist and may be refused by its own list of parents', async () => {
     await stage.save(agent('private', { parents: [] }))
     for (const critic of ['nobody', 'private']) {

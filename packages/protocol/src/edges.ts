@@ -233,10 +233,13 @@ function speaks({ speaks: spoken }: Pick<AgentData, 'speaks'>): readonly Listed[
 }
 
 /** The agent that criticises the answers of another, without a choice of any model [F08]. */
-function reflection({ reflection: of }: Partial<Pick<AgentData, 'reflection'>>): readonly Listed[] {
+function reflection({
+  reflection: of,
+  enableReflection,
+}: Partial<Pick<AgentData, 'reflection' | 'enableReflection'>>): readonly Listed[] {
   // A definition of an earlier version has none.
   const agent = of?.agent ?? null
-  if (agent === null) return []
+  if (agent === null || enableReflection === false) return []
   const at = 'reflection'
   return [
     {
