@@ -289,6 +289,8 @@ describe('the pages of knowledge', { skip: missing(), timeout: 120_000 }, () => 
       await page.getByRole('button', { name: 'Show more documents' }).click()
       await documents(page).nth(99).waitFor()
       await page.getByRole('button', { name: 'Show more documents' }).click()
+      // The button has other words while it loads.
+      await documents(page).nth(119).waitFor()
       await page.getByRole('button', { name: 'Show more documents' }).waitFor({ state: 'detached' })
       assert.equal(await documents(page).count(), 120)
     }))
