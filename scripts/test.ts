@@ -37,15 +37,17 @@ const severalProcesses = [
 
 /** What `npm test` leaves out, so that it stays under three minutes: whole programs that are started many times, and what waits for long. They run in `all`. */
 const besides = [
-  'examples/*/{federation,paid-search,process-discovery,support-desk}.test.ts',
+  'examples/*/{federation,handbook,paid-search,process-discovery,support-desk}.test.ts',
   'examples/northwind/front-desk.test.ts',
-  'packages/cli/src/{hostile-text,serving}.test.ts',
+  'packages/cli/src/{developing,doctor,hostile-text,program,serving}.test.ts',
+  'packages/cli/src/commands/knowledge.test.ts',
   'packages/core/src/model/adapters/openai-compatible-limits.test.ts',
-  'packages/core/src/store/drivers/postgres/{hosts,routed,run-cost}.test.ts',
-  'packages/core/src/tool/kinds/sqlite-source-process.test.ts',
+  'packages/core/src/store/drivers/postgres.test.ts',
+  'packages/core/src/store/drivers/postgres/{deadline,history,hosts,looks,lost-commit,notifications,open,routed,run-cost,wall}.test.ts',
+  'packages/core/src/tool/kinds/{postgres-source-session,sqlite-source-process}.test.ts',
   'packages/readers/src/readers.test.ts',
   'scripts/test-{a2a-kit,local-model}.test.ts',
-  'test/acceptance/traces.test.ts',
+  'test/acceptance/{a2a-closed,evidence-reads,keys,late-replies,people,remote-sdk,replay,restart,revoked-keys,roles,shared-budgets,task-ends,traces}.test.ts',
   'test/scenarios/a-{check-of-many-agents-holds-nobody-up,full-queue-holds-little}.test.ts',
   'test/scenarios/clients-that-read-nothing-hold-a-bounded-share.test.ts',
   'test/support/seeds.test.ts',

@@ -1,5 +1,5 @@
 /**
- * How properties are checked. `npm test` makes a quarter of the draws, from a fixed seed alone, so that a change breaks a test for everybody
+ * How properties are checked. `npm test` makes an eighth of the draws, from a fixed seed alone, so that a change breaks a test for everybody
  * alike. With `WITAN_TESTS=all`, as in `npm run test:all`, a fifth of all is drawn beside them from a seed of the day: new draws prove more than the same
  * ones again. A failure prints the command that repeats it. `WITAN_SEED=7` explores another seed, `WITAN_RUNS=10000` draws as often.
  */
@@ -17,7 +17,7 @@ export const isWhole = process.env['WITAN_TESTS'] === 'all'
 /** How often a test draws. */
 export interface Runs<Values = unknown> {
   readonly all: number
-  /** How often in `npm test`. Default: a quarter, and 25 times at least. */
+  /** How often in `npm test`. Default: an eighth, and 25 times at least. */
   readonly quick?: number
   /** How many of all come from the seed of the day. Default: a fifth. */
   readonly ofTheDay?: number
@@ -54,7 +54,7 @@ function numberIn(name: string): number | null {
 }
 
 function quickRuns({ all, quick }: Runs): number {
-  return quick ?? Math.min(all, Math.max(25, Math.ceil(all / 4)))
+  return quick ?? Math.min(all, Math.max(25, Math.ceil(all / 8)))
 }
 
 /** What a test draws, which it says of seeds that are new. `own` is its fixed seed. */
