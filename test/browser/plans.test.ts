@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
 import { defineAgent, type ModelRequest } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
-import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { WitanServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
+import { agentsServer } from './support/agents-server.ts'
 import { closePages, inspect, missing, openBrowser, openPage } from './support/browser.ts'
 
 const hostile = 'Ask <b>Anna</b>\u202e whether the train that leaves on Friday evening is early enough for all of them'
@@ -34,19 +35,13 @@ describe('a plan in the Studio', { skip: missing(), timeout: 300_000 }, () => {
 
   before(async () => {
     browser = await openBrowser()
-    const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
-    server = await startServer({
-      ...config,
-      auth: { mode: 'none' },
-      server: { ...config.server, port: 0 },
-      agents: [
-        defineAgent({
-          ...{ id: 'planner', instructions: 'Plan.', enablePlanning: true, subAgents: [{ agent: 'trains' }] },
-          model: scriptedModel(play, { id: 'play/planner' }),
-        }),
-        defineAgent({ id: 'trains', instructions: 'Know.', model: scriptedModel(() => 'Two.', { id: 'play/trains' }) }),
-      ],
-    })
+    server = await agentsServer(
+      defineAgent({
+        ...{ id: 'planner', instructions: 'Plan.', enablePlanning: true, subAgents: [{ agent: 'trains' }] },
+        model: scriptedModel(play, { id: 'play/planner' }),
+      }),
+      defineAgent({ id: 'trains', instructions: 'Know.', model: scriptedModel(() => 'Two.', { id: 'play/trains' }) }),
+    )
   })
   after(async () => {
     next()

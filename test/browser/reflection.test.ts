@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test'
 import { createClient } from '@witan/client'
 import { defineAgent, type ModelRequest } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
-import { loadConfig, startServer, type WitanServer } from '@witan/server'
+import type { WitanServer } from '@witan/server'
 import type { Browser } from 'playwright-core'
+import { agentsServer } from './support/agents-server.ts'
 import { closePages, inspect, missing, openBrowser, openPage } from './support/browser.ts'
 
 const hostile = 'It names <b>no price</b>\u202e, and says "cheap" where the person had asked for a figure in euros'
@@ -22,19 +23,13 @@ describe('reflection in the Studio', { skip: missing(), timeout: 300_000 }, () =
 
   before(async () => {
     browser = await openBrowser()
-    const config = await loadConfig({ cwd: '/', env: { WITAN_LOG_LEVEL: 'silent', WITAN_STORE_URL: 'memory:' } })
-    server = await startServer({
-      ...config,
-      auth: { mode: 'none' },
-      server: { ...config.server, port: 0 },
-      agents: [
-        defineAgent({
-          ...{ id: 'travel', instructions: 'Find trains.', enableReflection: true },
-          reflection: { criteria: 'It names a price.' },
-          model: scriptedModel(play, { id: 'play/travel' }),
-        }),
-      ],
-    })
+    server = await agentsServer(
+      defineAgent({
+        ...{ id: 'travel', instructions: 'Find trains.', enableReflection: true },
+        reflection: { criteria: 'It names a price.' },
+        model: scriptedModel(play, { id: 'play/travel' }),
+      }),
+    )
     const client = createClient({ url: server.url })
     const { text } = await client.conversation('travel', { id: 'chats/trip' }).run('What does it cost?')
     assert.equal(text, 'It costs 30 euros.')

@@ -76,7 +76,7 @@ const asking = routes(
 
 const aboutMemory = /^(?:remember (?:that )?my|no, my|forget my) |\bdo you remember\b/i
 
-/** What it is told to remember it keeps; everything else it asks its specialists. */
+/** Keeps what a person asks it to remember, and asks its specialists for everything else. */
 export const companyAssistantScript: Rule = (request, turn) => {
   const said = request.messages.findLast(({ role }) => role === 'user')?.content ?? ''
   return (aboutMemory.test(said) ? remembering : asking)(request, turn)

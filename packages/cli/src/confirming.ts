@@ -28,7 +28,7 @@ export async function askYes(terminal: Terminal, question: string): Promise<bool
 
 /**
  * Whether something may be deleted: with `--yes`, or if the person at the terminal says so; a no is printed. Without either it throws
- * `UsageError`, so that a script deletes only what it was told to.
+ * `UsageError`, so that a script never deletes anything without `--yes`.
  */
 export async function mayDelete(given: Given, terminal: Terminal, question: string): Promise<boolean> {
   if (given.has('yes')) return true

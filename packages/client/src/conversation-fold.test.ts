@@ -3,49 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AnyEvent } from '@witan/protocol'
 import { createConversationFold } from './conversation-fold.ts'
-import type { ConversationView } from './conversation-view.ts'
+import { events, eventsOf, type Given, viewOf } from './testing/events.ts'
 import { assertCheap } from '../../../test/support/cpu.ts'
-
-type Given = readonly [type: string, callId: string, content?: object, kind?: AnyEvent['kind']]
-
-/** Events one second apart, numbered in their order; deltas carry no number. `a.b` is a call below `a`. */
-function events(...given: readonly Given[]): AnyEvent[] {
-  return eventsOf(given)
-}
-
-function eventsOf(given: readonly Given[]): AnyEvent[] {
-  let seq = 0
-  return given.map(([type, callId, content = {}, kind = null], index) => {
-    if (type !== 'delta') seq += 1
-    const parent = callId.split('.').slice(0, -1).join('.')
-    const event = {
-      ...(type === 'delta' ? {} : { seq }),
-      type,
-      kind,
-      callId,
-      parentCallId: parent === '' ? null : parent,
-      rootCallId: callId.split('.')[0],
-      conversationId: 'chats/1',
-      document: 'chats/1',
-      author: 'somebody',
-      agentPath: callId.replaceAll('.', '/'),
-      invocationId: callId,
-      branch: null,
-      branchPath: [],
-      authorKind: 'agent' as const,
-      at: new Date(index * 1000).toISOString(),
-      content,
-      actions: {},
-    }
-    return event as AnyEvent
-  })
-}
-
-function viewOf(given: readonly AnyEvent[]): ConversationView {
-  const fold = createConversationFold()
-  for (const event of given) fold.take(event)
-  return fold.view
-}
 
 const asked: Given = ['message', 'a', { author: 'anna', text: 'Rename me' }]
 const starts = (callId: string): Given => [
@@ -257,63 +216,6 @@ test('[F02] an answer has its sources, and a call what its message found by itse
   )
   assert.deepEqual(odd.calls.get('a')?.sources, [])
   assert.deepEqual(odd.calls.get('a')?.retrievals[0]?.passages, [{ id: '', base: '', document: '' }])
-})
-
-test('[F08] a call has the plan of its agent, and each step the calls that began in it; what is no plan changes nothing', () => {
-  const step = (id: string, status: string, more = {}) => ({ id, title: `Do ${id}`, status, ...more })
-  const plan = (revision: number, ...steps: unknown[]) => ({ revision, steps, reason: null })
-  const left = plan(4, step('a', 'in_progress'))
-  const started = viewOf(
-    events(
-      ['start', 'a', { message: 'Go.', plan: left }, 'agent'],
-      ['start', 'a.one', { name: 'look', arguments: {}, bound: [] }, 'tool'],
-      ['start', 'a.w', { name: 'update_plan', arguments: {}, bound: [] }, 'tool'],
-      ['plan', 'a.w', plan(5, step('a', 'completed', { note: 'Seen.' }), step('b', 'in_progress'))],
-      ['start', 'a.b', { message: 'Look.' }, 'agent'],
-      ['start', 'a.c', { message: 'Mine.', handedFrom: 'a' }, 'agent'],
-      ['plan', 'no.where', plan(6)],
-    ),
-  )
-  assert.deepEqual(started.calls.get('a')?.plan, {
-    revision: 5,
-    steps: [
-      { ...step('a', 'completed'), note: 'Seen.', calls: ['a.one'] },
-      { ...step('b', 'in_progress'), note: null, calls: ['a.b'] },
-    ],
-  })
-  assert.equal(started.calls.get('a.b')?.plan, null)
-  const odd = viewOf(
-    events(
-      ['start', 'a', { message: 'Go.', plan: 'x' }, 'agent'],
-      ['plan', 'a.w', { revision: 'x', steps: [1, { id: 2, status: 'done' }, { status: 'pending' }] }],
-    ),
-  )
-  const nameless = { id: '', title: '', status: 'pending', note: null, calls: [] }
-  assert.deepEqual(odd.calls.get('a')?.plan, { revision: 0, steps: [nameless] })
-})
-
-test('[F08] a call has what was said of its answers, and its answer is no reply that criticises it', () => {
-  const body = (more = {}) => ({ model: 'm', usage: null, finishReason: 'stop', attempt: 1, ...more })
-  const found = { verdict: 'revise', problems: ['No price.', 7], by: 'a', seq: 2 }
-  const { calls } = viewOf(
-    events(
-      ['start', 'a', { message: 'Go.' }, 'agent'],
-      ['end', 'a', body({ purpose: 'answer' }), 'model'],
-      ['end', 'a', body({ purpose: 'critique' }), 'model'],
-      ['critique', 'a', found],
-      ['critique', 'nowhere', found],
-      ['critique', 'a', { verdict: 'odd' }],
-    ),
-  )
-  const call = calls.get('a')
-  assert.equal(call?.answerSeq, 2)
-  assert.deepEqual(
-    call?.critiques.map(({ at: _, ...one }) => one),
-    [
-      { seq: 4, verdict: 'revise', problems: ['No price.'], by: 'a', answerSeq: 2 },
-      { seq: 6, verdict: 'pass', problems: [], by: '', answerSeq: 0 },
-    ],
-  )
 })
 
 test('a conversation that is gone has nothing that goes on', () => {

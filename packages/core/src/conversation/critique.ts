@@ -5,7 +5,7 @@ import { giveBack, takeBack } from './callers-view.ts'
 import { lineFor } from './line.ts'
 import type { AgentCall, LiveJob } from './state.ts'
 
-/** What the model of an agent is told of critiques once, in its system message. */
+/** The sentences on critiques in the system message of an agent that reflects. */
 export const critiqueGuidance =
   'A line `critique:` from @witan with the task "check" asks you to judge your answer before it, by its criteria: reply with the JSON ' +
   '{"verdict":"pass"} or {"verdict":"revise","problems":["…"]} and nothing else. With the task "revise", answer again without those problems.'

@@ -1,4 +1,4 @@
-/** How a plan is folded, what its agent reads of it behind a summary, and what people are told at its end. */
+/** How a plan is folded, what its agent reads of it behind a summary, and which notice people get at its end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallPlace, Entry, EntryContent, PlanBody } from '@witan/protocol/entries'

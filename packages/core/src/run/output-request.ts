@@ -5,10 +5,11 @@ import { attributed, jsonForModel } from '../model/attribution.ts'
 import type { FinalReply } from '../conversation/final-reply.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import type { ModelMessage } from '../model/message.ts'
-import { type Model, type ModelReply, type ModelRequest, namesOfModel } from '../model/model.ts'
+import type { ModelReply, ModelRequest } from '../model/model.ts'
 import { outputIssue, outputToolName, outputToolsOf } from '../model/output.ts'
 import { type Job, record } from '../job/job.ts'
 import { askAgain } from './invalid-reply.ts'
+import { recordSideReply, type SideCall } from './side-reply.ts'
 
 /** The request: a copy of the history, which does not enter the document, and `set_output` alone. `request` is an ordinary one. */
 export function outputRequest(call: AgentCall, request: ModelRequest): ModelRequest {
@@ -45,48 +46,14 @@ function repairOf(
   ]
 }
 
-/** The call whose structured answer was requested, and when. */
-interface OutputCall {
-  readonly call: AgentCall
-  readonly model: Model
-  readonly startedAt: number
-  readonly attempt: number
-  readonly folded: number
-  readonly readUpTo: number
-  readonly digest: string
-}
-
 /** Records the reply. Its first call of `set_output` counts, and nothing else in it does anything. */
-export function recordOutputReply(
-  { call, model, startedAt, attempt, folded, readUpTo, digest }: OutputCall,
-  job: Job,
-  reply: ModelReply,
-): void {
+export function recordOutputReply(outputCall: SideCall, job: Job, reply: ModelReply): void {
+  const { call } = outputCall
   const asked = reply.toolCalls.find(({ name }) => name === outputToolName)
   const detail = problemOf(call, asked)
   const wasInvalid = call.final?.invalidOutput !== undefined
-  const behind = job.log.state.folded - folded
-  record(job, call.place, {
-    type: 'end',
-    kind: 'model',
-    body: {
-      ...namesOfModel(reply, model),
-      usage: reply.usage,
-      finishReason: reply.finishReason,
-      text: reply.text,
-      toolCalls: asked === undefined ? [] : [asked],
-      taken: 0,
-      startedAt: reply.askedAt ?? startedAt,
-      attempt,
-      offered: false,
-      toolless: true,
-      accepted: detail === null,
-      purpose: 'output',
-      digest,
-      ...(readUpTo > 0 ? { readUpTo } : {}),
-      ...(behind > 0 ? { behind } : {}),
-    },
-  })
+  const toolCalls = asked === undefined ? [] : [asked]
+  recordSideReply(outputCall, job, { reply, purpose: 'output', accepted: detail === null, toolCalls })
   noteExtra(call, job, { asked: reply.toolCalls.length, isMissing: asked === undefined })
   if (detail === null) return
   const invalid = {

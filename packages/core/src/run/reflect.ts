@@ -3,47 +3,16 @@ import type { CritiqueBody, NoticeFacts, Verdict } from '@witan/protocol/entries
 import { verdicts } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import type { AgentCall } from '../conversation/state.ts'
-import { type Model, type ModelReply, namesOfModel } from '../model/model.ts'
+import type { ModelReply } from '../model/model.ts'
 import { type Job, record } from '../job/job.ts'
 import { failCall } from './settle.ts'
-
-/** The call whose answer was criticised, and when. */
-interface CritiqueCall {
-  readonly call: AgentCall
-  readonly model: Model
-  readonly startedAt: number
-  readonly attempt: number
-  readonly folded: number
-  readonly readUpTo: number
-  readonly digest: string
-}
+import { recordSideReply, type SideCall } from './side-reply.ts'
 
 /** Records the reply, and the critique in it. */
-export function recordCritiqueReply(modelCall: CritiqueCall, job: Job, reply: ModelReply): void {
-  const { call, model, startedAt, attempt, folded, readUpTo, digest } = modelCall
+export function recordCritiqueReply(critiqueCall: SideCall, job: Job, reply: ModelReply): void {
+  const { call } = critiqueCall
   const found = critiqueIn(reply.text)
-  const behind = job.log.state.folded - folded
-  record(job, call.place, {
-    type: 'end',
-    kind: 'model',
-    body: {
-      ...namesOfModel(reply, model),
-      usage: reply.usage,
-      finishReason: reply.finishReason,
-      text: reply.text,
-      toolCalls: [],
-      taken: 0,
-      startedAt: reply.askedAt ?? startedAt,
-      attempt,
-      offered: false,
-      toolless: true,
-      accepted: found !== null,
-      purpose: 'critique',
-      digest,
-      ...(readUpTo > 0 ? { readUpTo } : {}),
-      ...(behind > 0 ? { behind } : {}),
-    },
-  })
+  recordSideReply(critiqueCall, job, { reply, purpose: 'critique', accepted: found !== null, toolCalls: [] })
   recordCritique(call, job, { found, by: call.agent.id })
 }
 
