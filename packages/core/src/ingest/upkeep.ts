@@ -26,7 +26,7 @@ interface Place {
   readonly base: string
 }
 
-/** How often everything is looked at, in ms: what its process did not end, and what failed because a model was away. */
+/** How often a process looks for bases that are to be cleared or read again, in ms: another process may have died, or a model been away. */
 const lookMs = 300_000
 /** How many documents of a base wait to be read again at a time, so that what is ingested meanwhile comes soon. */
 const rereadAtOnce = 50

@@ -2,7 +2,7 @@
 import type { Pausable } from '../identity/pausable.ts'
 import type { Block, ReadDocument } from './document.ts'
 
-/** The media type of that text. No reader has it, so it comes from nowhere else. */
+/** The media type of a document that was read before. No reader takes it, so only an import brings it. */
 export const readAlready = 'application/vnd.witan.document+json'
 
 /** A document with the media type that it had. */

@@ -20,7 +20,7 @@ interface Pages {
   /** Where the last page begins, and the next one; null for the first, and where there is none. */
   readonly at: string | null
   readonly next: string | null
-  /** What was read of single calls whose pages are far away. */
+  /** Model calls that were read one by one, since their pages are far from those that are shown. */
   readonly far: ReadonlyMap<string, Far>
 }
 

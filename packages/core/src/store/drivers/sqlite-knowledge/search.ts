@@ -23,7 +23,7 @@ import { unpackInto } from '../../postings.ts'
 type WordSearch = Parameters<KnowledgeRecords['rankByWords']>[0]
 type NearSearch = Parameters<KnowledgeRecords['rankByNearness']>[0]
 
-/** Up to so many groups each is looked up by itself; with more, all postings of a word in the base are read. */
+/** Up to this number of groups, each is looked up by itself; for more, all postings of a word in the base are read. */
 const fewGroups = 100
 
 /** The best passages by words. */
