@@ -36,10 +36,10 @@ for (const isolation of ['none', 'process']) {
   })
 }
 
-test('a test that failed is named with its file, and the suite around it is not', (context) => {
+test('a test that failed is named with its file and why, and the suite around it is not', (context) => {
   const text =
-    "import { describe, test } from 'node:test'\ndescribe('all', () => test('one and\\none', () => { throw new Error() }))\n"
-  const lines = new Set(['test bad.test.mjs', 'fail bad.test.mjs one and one', 'passed 0'])
+    "import { describe, test } from 'node:test'\ndescribe('all', () => test('one and\\none', () => { throw new Error('1\\n2') }))\n"
+  const lines = new Set(['test bad.test.mjs', 'fail bad.test.mjs one and one: 1 2', 'passed 0'])
   assert.deepEqual(said(context, 'none', { 'bad.test.mjs': text }), lines)
 })
 
