@@ -11,6 +11,7 @@ const contracts = [
   'budget',
   'model',
   'tool',
+  'hook',
   'interruption',
   'agent',
   'agent/workflow',

@@ -60,6 +60,7 @@ const missing: Readonly<Record<string, () => boolean>> = {
   memory: () => has(agentSchema, 'memory'),
   plans: () => has(agentSchema, 'enablePlanning'),
   hooks: () => has(agentSchema, 'hooks'),
+  guardrails: () => has(agentSchema, 'guardrails'),
   A2A: () => route(/['"`/]a2a\b/i),
   MCP: () => route(/['"`/]mcp\b/i),
   'AI SDK and AG-UI endpoints': () => route(/ag-ui|['"`/]ui-streams?\b/i),

@@ -11,6 +11,7 @@ import { ingests } from './rows/ingests.ts'
 import { knowing } from './rows/knowledge.ts'
 import { remembering } from './rows/memory.ts'
 import { plans } from './rows/plans.ts'
+import { hooksRows } from './rows/hooks.ts'
 import { reflection } from './rows/reflection.ts'
 import { pages } from './rows/pages.ts'
 import { remotes } from './rows/remotes.ts'
@@ -38,6 +39,7 @@ export const rows: readonly Row[] = [
   ...knowing,
   ...plans,
   ...reflection,
+  ...hooksRows,
   ...ingests,
   ...remembering,
 ]

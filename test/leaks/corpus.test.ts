@@ -18,6 +18,7 @@ import { playKnowledge } from './families/knowledge.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playMemory } from './families/memory.ts'
 import { playPlans } from './families/plans.ts'
+import { playHooks } from './families/hooks.ts'
 import { playReflection } from './families/reflection.ts'
 import { playOutside } from './families/outside.ts'
 import { playOutsideOrders } from './families/outside-orders.ts'
@@ -82,6 +83,8 @@ describe('the injection and leak corpus', () => {
   test('[F08] [D15] [C6] PL: a plan tells no hidden value, and nobody else reads it', () => family('PL', 26, playPlans))
   test('[F08] [D15] [C6] RF: a critique tells no hidden value, and nobody else reads it', () =>
     family('RF', 26, playReflection))
+  test('[F02] [D15] [C6] HK: what hooks write tells no hidden value, and speaks in no other name', () =>
+    family('HK', 130, playHooks))
 
   test('[C36] [Tb06] N: with aliases nobody’s id, name or role reaches a model', () => family('N', 10, playPeople))
 

@@ -74,7 +74,7 @@ test('a draft previews as it would once it is saved', async (context) => {
           await assert.rejects(runtime.agents.get('a'), { code: 'NOT_FOUND' })
           return preview
         },
-        definedBy(system),
+        { ...definedBy(system), hooks: [] },
       )
       // The warnings of a draft are also about the drafts beside it.
       assert.deepEqual({ ...previewed, revision: 1, warnings: [] }, { ...saved, warnings: [] })
@@ -91,7 +91,7 @@ function isReachedTwice({ reflection, transfers = [] }: AgentDraft, id: string):
 async function played<Result>(
   system: RandomSystem,
   then: (stage: Stage) => Promise<Result>,
-  defined = definedBy(system),
+  defined = { ...definedBy(system), hooks: [] },
 ): Promise<Result> {
   const play = callsAllFirst(randomPlay(system.seed))
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))

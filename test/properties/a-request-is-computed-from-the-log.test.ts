@@ -15,6 +15,7 @@ import {
   toTheEnd,
   definedBy,
 } from '../support/random-system.ts'
+import { isOfRandomHook } from '../support/random-hooks.ts'
 import { outliving } from '../support/reopen.ts'
 import { holds } from '../support/seeds.ts'
 import { written } from '../support/stage.ts'
@@ -28,7 +29,11 @@ function opener(system: RandomSystem) {
   const open = () =>
     createRuntime({
       ...{ store, clock, agents: system.agents.map(written), tools: [note], ...definedBy(system) },
-      ...{ models: { 'play/model': model }, retry: { tries: 1 }, report: (error) => reports.push(error) },
+      ...{
+        models: { 'play/model': model },
+        retry: { tries: 1 },
+        report: (error) => void (isOfRandomHook(error) || reports.push(error)),
+      },
     })
   return { open, requests: model.requests as readonly ModelRequest[], reports }
 }

@@ -9,6 +9,7 @@ import type { ProtocolInput } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { withoutIds } from './made.ts'
+import { randomHooks } from './random-hooks.ts'
 import { type AgentDraft, settle } from './stage.ts'
 
 export interface RandomSystem {
@@ -119,9 +120,13 @@ const lore = defineKnowledgeSource({
 })
 
 /** What a runtime has of a system beside its agents. */
-export function definedBy({ agents, protocols = [] }: RandomSystem): Pick<RuntimeOptions, 'protocols' | 'knowledge'> {
+export function definedBy({
+  seed,
+  agents,
+  protocols = [],
+}: RandomSystem): Pick<RuntimeOptions, 'protocols' | 'knowledge' | 'hooks'> {
   const knows = agents.some(({ knowledgeBases = [] }) => knowledgeBases.length > 0)
-  return { protocols, knowledge: knows ? [lore] : [] }
+  return { protocols, knowledge: knows ? [lore] : [], hooks: randomHooks(seed) }
 }
 
 /** One protocol without an order and one with, of two ends that both may write. */

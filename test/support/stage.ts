@@ -3,6 +3,7 @@ import { createRuntime, type ModelRequest, type Runtime, type RuntimeOptions } f
 import { type Rule, type ScriptedAnswer, scriptedModel, systemText, turns } from '@witan/core/testing'
 import type { AgentInput, Document, AnyEvent, Interruption, RunResult } from '@witan/protocol'
 import { fakeClock } from './clock.ts'
+import { isOfRandomHook } from './random-hooks.ts'
 
 /** What an agent's model says: answers by turn, or a rule. */
 export type Play = readonly ScriptedAnswer[] | Rule
@@ -67,7 +68,9 @@ export function createStage({ agents, plays, options = {} }: StageOptions): Stag
     models: { 'play/model': model },
     agents: agents.map(written),
     retry: { tries: 1 },
-    report: (error) => reports.push(error),
+    report: (error) => {
+      if (!isOfRandomHook(error)) reports.push(error)
+    },
     ...options,
   })
   return {

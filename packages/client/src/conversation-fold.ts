@@ -104,6 +104,7 @@ function dispatch(view: Draft, event: Event): Call | null {
     case 'memory':
     case 'plan':
     case 'critique':
+    case 'hook':
       return noteFact(view, event)
     case 'summary':
     case 'checkpoint':

@@ -154,6 +154,8 @@ export interface CallView {
   readonly plan: Plan | null
   /** What was said of its answers, in order [F08]. */
   readonly critiques: readonly Critique[]
+  /** What hooks have refused or rewritten of it, or failed at, in order [F02]. */
+  readonly hooks: readonly HookUse[]
   /** When it began; of a call that an approval held, when that was asked. */
   readonly startedAt: string
   readonly endedAt: string | null
@@ -174,6 +176,18 @@ export interface Critique {
   readonly by: string
   /** The seq of the answer. */
   readonly answerSeq: number
+}
+
+/** What a hook decided of something that stood at a point of a call. What hooks allow is nowhere. */
+export interface HookUse {
+  readonly seq: number
+  readonly at: string
+  readonly hook: string
+  /** Such as `beforeTool`. */
+  readonly point: string
+  readonly effect: 'refused' | 'rewritten' | 'failed'
+  /** Null for what was rewritten. */
+  readonly reason: string | null
 }
 
 /** A message a person sent into a run. */

@@ -1,7 +1,16 @@
 /** A call while a view is built: the same fields as readers see, but writable. */
 import type { Event } from '@witan/protocol'
 import type { Artifact, Writable } from '@witan/protocol/entries'
-import type { Asked, CallNotice, CallView, Critique, MemoryUse, Retrieval, TaskMessage } from './conversation-view.ts'
+import type {
+  Asked,
+  CallNotice,
+  CallView,
+  Critique,
+  HookUse,
+  MemoryUse,
+  Retrieval,
+  TaskMessage,
+} from './conversation-view.ts'
 import { text } from './read-value.ts'
 
 /** A call of the view. */
@@ -14,6 +23,7 @@ export interface Call extends Writable<CallView> {
   readonly retrievals: Retrieval[]
   readonly memories: MemoryUse[]
   readonly critiques: Critique[]
+  readonly hooks: HookUse[]
   readonly children: string[]
 }
 
@@ -64,6 +74,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     memories: [],
     plan: null,
     critiques: [],
+    hooks: [],
     startedAt: text(event.at),
     endedAt: null,
     children: [],

@@ -4,12 +4,9 @@
 export type {
   AcceptedRun,
   AgentAdmin,
-  SubAgentAssignment,
   Chat,
   EventFilter,
   FileContent,
-  RememberedReplies,
-  IdempotencyScope,
   OpenedConversation,
   Page,
   PageOptions,
@@ -32,6 +29,8 @@ export { defineProtocol } from './agent/protocol/parse-protocol.ts'
 export { parseAgent } from './agent/parse.ts'
 export type { FunctionContext, FunctionTool, FunctionToolDefinition, StandardSchema } from './tool/define-tool.ts'
 export { defineTool } from './tool/define-tool.ts'
+export type { Hooks, HooksDefinition } from './hook/define-hooks.ts'
+export { defineHooks } from './hook/define-hooks.ts'
 export type { QuerySource } from './tool/source.ts'
 export { createPostgresSource } from './tool/kinds/postgres-source.ts'
 export { createSqliteSource } from './tool/kinds/sqlite-source.ts'
@@ -54,7 +53,6 @@ export { aiSdkModel } from './model/adapters/ai-sdk.ts'
 export { openaiCompatible } from './model/adapters/openai-compatible.ts'
 
 // stores
-export type { Reservation } from './store/reply-records.ts'
 export type { Store } from './store/store.ts'
 export { memoryStore } from './store/drivers/memory.ts'
 export { sqliteStore } from './store/drivers/sqlite.ts'

@@ -30,6 +30,10 @@ export { liftDeadline, withinRequest } from './identity/request-deadline.ts'
 export { jsonLength } from './identity/json-length.ts'
 export { jsonText, textBytes } from './identity/json-pieces.ts'
 
+// replies that are given once more, and sub-agents that are assigned, as a server takes them
+export type { IdempotencyScope, RememberedReplies, SubAgentAssignment } from './runtime/contract.ts'
+export type { Reservation } from './store/reply-records.ts'
+
 // callers from outside, and whom they reach
 export { anonymousPrincipal, isOutside, remotePrincipal } from './identity/principal.ts'
 export { isOpen, mayCall } from './identity/agent-access.ts'

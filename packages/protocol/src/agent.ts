@@ -1,6 +1,6 @@
 /** An agent as data: the one schema that code, files and the API share. */
 import { z } from 'zod'
-import { agentId, nameMap, temperature, text, toolName } from './agent-fields.ts'
+import { agentId, hookName, nameMap, temperature, text, toolName } from './agent-fields.ts'
 import { demandShape } from './demand-shape.ts'
 import { remoteSchema, speaksSchema, subAgentEdgeSchema, transferSchema } from './edge-schema.ts'
 import { findingSchema } from './finding.ts'
@@ -266,6 +266,12 @@ export const agentSchema = z.strictObject({
   /** True if each of its final answers is criticised once, and then given again where that finds something [F08]. */
   enableReflection: z.boolean().default(false),
   reflection: reflectionSchema.prefault({}),
+  /** The hooks without which it may not run, by their names [F02]. */
+  hooks: z
+    .array(hookName)
+    .max(20)
+    .default([])
+    .refine((names) => new Set(names).size === names.length, { error: 'a hook is there twice' }),
   /** What must be met before it begins to work [C21]. */
   demands: demandsSchema.default([]),
   /** `tree`: also every agent that the run's root reaches; in a delegated call, every agent that it reaches itself [C10]. */

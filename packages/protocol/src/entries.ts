@@ -10,6 +10,7 @@ export type {
   CallPlace,
   CheckpointBody,
   CritiqueBody,
+  HookBody,
   Entry,
   EntryView,
   EntryContent,
@@ -35,8 +36,17 @@ export type {
 } from './entry.ts'
 export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
-export type { EntryKind, EntryType, ModelPurpose, NoticeCode, Verdict } from './entry-sets.ts'
-export { verdicts } from './entry-sets.ts'
+export type {
+  EntryKind,
+  EntryType,
+  HookEffect,
+  HookPoint,
+  ModelPurpose,
+  NoticeCode,
+  Verdict,
+} from './entry-sets.ts'
+export { hookPoints, verdicts } from './entry-sets.ts'
+export { hookNamePattern } from './id.ts'
 export type { PlanBody } from './plan.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'

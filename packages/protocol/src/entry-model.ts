@@ -37,8 +37,10 @@ export interface ModelEndBody {
   readonly offered: boolean
   /** Set if its agent has no tools at all: the reply does not count as a tool round of the tree [R17]. */
   readonly toolless?: true
-  /** False if the reply is empty or does not fit its output schema; then it is not used. */
+  /** False if the reply is empty, does not fit its output schema or was refused; then it is not used. */
   readonly accepted: boolean
+  /** Set if a check refused it: what it said is not kept. */
+  readonly refused?: true
   /**
    * Set if the model was not asked for an answer: of a `summary`, a `progress` and a `critique` only the usage counts. An `output` is the
    * structured form of the answer before it, in the arguments of its one tool call; it is in no document [Tb10].

@@ -2,7 +2,15 @@
 import { z } from 'zod'
 import { mostSteps, toolModes } from './agent.ts'
 import { artifactIdPattern } from './artifact.ts'
-import { finishReasons, modelErrorCodes, modelPurposes, noticeCodes, verdicts } from './entry-sets.ts'
+import {
+  finishReasons,
+  modelErrorCodes,
+  modelPurposes,
+  noticeCodes,
+  verdicts,
+  hookEffects,
+  hookPoints,
+} from './entry-sets.ts'
 import { fileReferenceSchema } from './file-schema.ts'
 import { digestPattern, mediaTypePattern } from './files.ts'
 import { sourceSchema } from './knowledge-schema.ts'
@@ -150,6 +158,7 @@ const modelEnd = object({
   reasoning: text.optional(),
   readUpTo: count.optional(),
   digest: text.optional(),
+  refused: z.literal(true).optional(),
 })
 
 const message = object({
@@ -274,6 +283,11 @@ const rows = {
   }),
   plan,
   critique: object({ verdict: z.enum(verdicts), problems: texts, by: text, seq: count }),
+  hook: object({
+    ...{ hook: text, at: z.enum(hookPoints), effect: z.enum(hookEffects), reason: maybe },
+    ...{ allows: z.literal(true).optional(), toolCallId: text.optional(), interruption: text.optional() },
+    written: json.optional(),
+  }),
   cancel: object({ by: text, tasks: flag }),
 } as const satisfies Record<keyof typeof readers, z.ZodType>
 

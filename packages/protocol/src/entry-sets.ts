@@ -24,6 +24,7 @@ export const entryTypes = [
   'memory',
   'plan',
   'critique',
+  'hook',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
@@ -36,6 +37,22 @@ export type ModelPurpose = (typeof modelPurposes)[number]
 /** What a critique says of an answer. */
 export const verdicts = ['pass', 'revise'] as const
 export type Verdict = (typeof verdicts)[number]
+
+/** Where hooks are asked, in the order of a call. */
+export const hookPoints = [
+  'beforeRun',
+  'beforeModel',
+  'afterModel',
+  'beforeTool',
+  'onInterruption',
+  'afterTool',
+  'afterRun',
+] as const
+export type HookPoint = (typeof hookPoints)[number]
+
+/** What a hook did. `failed`: it threw, gave something else than an answer, or took too long. */
+export const hookEffects = ['refused', 'rewritten', 'failed'] as const
+export type HookEffect = (typeof hookEffects)[number]
 
 /** Codes of `notice` entries: information for a person. `USAGE_INCOMPLETE` also marks the usage of its call, and no other changes any. */
 export const noticeCodes = [

@@ -4,7 +4,7 @@ import type { ArtifactBody } from './artifact.ts'
 import type { EmbeddingUse } from './counters.ts'
 import type { IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 import type { LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
-import type { FinishReason, Verdict } from './entry-sets.ts'
+import type { FinishReason, Verdict, HookEffect, HookPoint } from './entry-sets.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
 import type { Source } from './knowledge-schema.ts'
@@ -334,6 +334,25 @@ export interface CritiqueBody {
   readonly by: string
   readonly seq: number
 }
+/**
+ * What a hook decided: it refused, wrote something else, or failed. It stands before what it decided, and no hook is asked again for that. What hooks
+ * allow has no entry.
+ */
+export interface HookBody {
+  readonly hook: string
+  readonly at: HookPoint
+  readonly effect: HookEffect
+  /** Why it refused, as models read it; null for what was rewritten. */
+  readonly reason: string | null
+  /** Set for a failure after which things go on as they are. */
+  readonly allows?: true
+  /** At `beforeTool`: the call of the reply. */
+  readonly toolCallId?: string
+  /** At `onInterruption`: the interruption. */
+  readonly interruption?: string
+  /** What it wrote: a message, a note, an answer or a result; at `beforeTool` the arguments as JSON text. Only a span shows it. */
+  readonly written?: unknown
+}
 /** Somebody cancels the run. */
 interface CancelBody {
   readonly by: string
@@ -364,6 +383,7 @@ export type EntryContent =
   | { readonly type: 'memory'; readonly kind: null; readonly body: MemoryBody }
   | { readonly type: 'plan'; readonly kind: null; readonly body: PlanBody }
   | { readonly type: 'critique'; readonly kind: null; readonly body: CritiqueBody }
+  | { readonly type: 'hook'; readonly kind: null; readonly body: HookBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** What the process that wrote an entry had read of the others that write to the conversation. */

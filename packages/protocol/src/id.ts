@@ -12,6 +12,8 @@ export const databaseNamePattern = /^[a-z0-9-]{1,64}$/
 export const agentIdPattern = /^[a-z0-9-]{1,64}$/
 /** Names of queries, actions and function tools: what providers accept as a tool name. */
 export const toolNamePattern = /^[a-zA-Z0-9_-]{1,64}$/
+/** Valid names of hooks. */
+export const hookNamePattern = /^[a-z0-9_-]{1,64}$/
 /** Names of protocols. */
 export const protocolNamePattern = /^[a-z0-9-]{1,64}$/
 /** Names of a protocol's messages; a peer's tool is `<peer>_<message>`. */

@@ -192,6 +192,7 @@ export const readers = {
   memory: { event: ['op', 'agent', 'scope', 'subject'], derived: shownBlocks, span: [], terse: false },
   plan: { event: ['revision', 'steps', 'reason'], terse: false },
   critique: { event: ['verdict', 'problems', 'by', 'seq'], terse: false },
+  hook: { event: ['hook', 'at', 'effect', 'reason'], span: ['written'], terse: false },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], also: ['read'], terse: false },
   artifact: { event: [], span: ['name', 'mediaType'], placed: artifactOf, terse: false },

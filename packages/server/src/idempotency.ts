@@ -1,6 +1,7 @@
 /** One effect for one `Idempotency-Key`, however often its request is sent. */
 import { createHash } from 'node:crypto'
-import type { RememberedReplies, IdempotencyScope, Principal } from '@witan/core'
+import type { Principal } from '@witan/core'
+import type { IdempotencyScope, RememberedReplies } from '@witan/core/tooling'
 import { errorTable, isWitanError } from '@witan/protocol'
 import type { Log } from './log.ts'
 import type { Body } from './paced.ts'

@@ -1,5 +1,6 @@
 /** One definition of a route: what mounts it, what validates it, and what documents it. */
-import type { Reservation, Witan } from '@witan/core'
+import type { Witan } from '@witan/core'
+import type { Reservation } from '@witan/core/tooling'
 import { WitanError } from '@witan/protocol'
 import type { z } from 'zod'
 import type { EncodedFrame } from './event-frame.ts'

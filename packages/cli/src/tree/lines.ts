@@ -9,6 +9,7 @@ import {
 } from '@witan/client'
 import { sizeText } from '@witan/protocol/files'
 import { critiqueSpans } from './critique.ts'
+import { hookSpans } from './hook.ts'
 import { retrievalSpans } from './knowledge.ts'
 import { memorySpans, recalledSpans } from './memory.ts'
 import { callerWords, nameOf, returnOf, stepOf } from './naming.ts'
@@ -156,6 +157,7 @@ function drawCall(call: CallView, at: Place): void {
   const retrievals = call.retrievals.map((one) => [retrievalSpans(one)])
   const memories = call.kind === 'agent' ? call.memories.map((one) => [memorySpans(one)]) : []
   const critiques = call.critiques.map((one) => [critiqueSpans(one, call)])
+  const hooks = call.hooks.map((one) => [hookSpans(one)])
   const notices = call.notices.filter(isForPeople).map((notice) => [noticeSpans(notice)])
   const children = childrenOf(at.view, call).flatMap((one) => drawnAs(at.view, one))
   const plan = planLines(call)
@@ -167,6 +169,7 @@ function drawCall(call: CallView, at: Place): void {
     ...notices,
     ...children,
     ...critiques,
+    ...hooks,
     ...(said === null ? [] : [[said]]),
   ]
   for (const [index, part] of parts.entries()) {

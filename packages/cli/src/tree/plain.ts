@@ -2,6 +2,7 @@
 import { type CallView, type ConversationFold, type ConversationView, type Reasoned, speakersOf } from '@witan/client'
 import type { AnyEvent } from '@witan/protocol'
 import { critiqueSpans } from './critique.ts'
+import { hookSpans } from './hook.ts'
 import { retrievalSpans } from './knowledge.ts'
 import type { Line, Span } from './lines.ts'
 import { cutLine, detailOf, figuresOf, markOf, noticeText, reasonedSpan } from './lines.ts'
@@ -37,6 +38,7 @@ export function plainLines(fold: ConversationFold, event: AnyEvent, { reasoning 
     return call.retrievals.slice(-1).map((one) => [indent(view, call, 1), ...retrievalSpans(one)])
   if (event.type === 'critique')
     return call.critiques.slice(-1).map((one) => [indent(view, call, 1), ...critiqueSpans(one, call)])
+  if (event.type === 'hook') return call.hooks.slice(-1).map((one) => [indent(view, call, 1), ...hookSpans(one)])
   if (event.type === 'plan') return [[indent(view, call, 1), ...cutLine(planSpans(call), longestDetail)]]
   // What a tool call wrote stands at its end.
   if (event.type === 'memory')

@@ -11,6 +11,7 @@ const keysOfWorkflows: readonly string[] = [
   'access',
   'address',
   'parameters',
+  'hooks',
   'demands',
   'acceptTransfer',
   'workflow',

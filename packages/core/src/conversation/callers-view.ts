@@ -6,10 +6,12 @@ import type {
   CallPlace,
   Entry,
   ErrorBody,
+  HookBody,
   NoticeFacts,
 } from '@witan/protocol/entries'
 import { plainDetail, withoutProviderWords } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
+import { jsonForModel } from '../model/attribution.ts'
 import { cutTogether } from '../parameter/scrub.ts'
 import { contentOf } from './said.ts'
 
@@ -64,7 +66,18 @@ export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, plac
   if (type === 'end' && kind === 'model') {
     if (body.purpose === undefined && body.accepted && body.text !== '') gathered.texts.push(body.text)
   } else if (type === 'critique' && body.verdict === 'revise') takeBack(gathered)
+  else if (type === 'hook' && isOfAnswer(body)) gathered.texts.splice(-1, 1, writtenText(body.written))
   else if (type === 'notice' && body.code === 'REFLECTION_SKIPPED') giveBack(gathered, body.reason)
+}
+
+/** Whether a hook wrote another answer, or another result of the call that asked for it. */
+function isOfAnswer({ at, effect }: HookBody): boolean {
+  return effect === 'rewritten' && (at === 'afterRun' || at === 'afterTool')
+}
+
+/** What a hook wrote, as a text. */
+export function writtenText(written: unknown): string {
+  return typeof written === 'string' ? written : jsonForModel(written)
 }
 
 /** The last text is a draft, and none of the texts that its caller reads. */
@@ -79,7 +92,7 @@ export function giveBack(gathered: Gathered, reason: NoticeFacts['REFLECTION_SKI
 }
 
 /** The value that the caller reads when the child has ended or failed. */
-export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered | null): unknown {
+export function callersView(body: Answered | ErrorBody, gathered: Gathered | null): unknown {
   const failure = failureOf(body)
   const last = 'code' in body ? '' : body.text
   const isWhole = gathered?.terms.collect === 'all' && gathered.texts.length > 0
@@ -88,8 +101,11 @@ export function callersView(body: AgentEndBody | ErrorBody, gathered: Gathered |
     return withErrors(text, failure === null ? gathered.errors : [...gathered.errors, failure])
   if (failure !== null) return { error: failure }
   if (gathered?.terms.collect === 'all') return text
-  return (body as AgentEndBody).output ?? text
+  return (body as Answered).output ?? text
 }
+
+/** What of the end of a call its caller may read. */
+type Answered = Pick<AgentEndBody, 'text' | 'output' | 'finishReason'>
 
 /** An end and a collection without what a model's server said, for people who may not read that. */
 export function plainEnd(
@@ -118,7 +134,7 @@ export function agentAnswer(body: AgentEndBody | ErrorBody, clean: (text: string
 }
 
 /** The error of a call, or null. A cancelled call counts as failed, so that its caller reads no empty answer [D10]. */
-function failureOf(body: AgentEndBody | ErrorBody): string | null {
+function failureOf(body: Answered | ErrorBody): string | null {
   if ('code' in body) return body.detail
   return body.finishReason === 'cancelled' ? 'The run ended before this was answered.' : null
 }

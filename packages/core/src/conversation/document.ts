@@ -194,6 +194,7 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
   else if (entry.type === 'critique') applyCritique(document, entry.body)
+  else if (entry.type === 'hook') applyHook(document, entry)
   else if (entry.type === 'checkpoint') addSpentElsewhere(document.usage, entry.body)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
@@ -269,6 +270,21 @@ function applyCritique({ messages }: DocumentFold, { verdict, seq }: CritiqueBod
   if (verdict !== 'revise') return
   const draft = messages.findLast((one) => one.seq === seq && one.role === 'assistant')
   if (draft !== undefined) draft.draft = true
+}
+
+/** What people and models read is what a hook wrote: the message that began the call, or its answer. */
+function applyHook({ messages }: DocumentFold, { place, body }: Entry & { readonly type: 'hook' }): void {
+  const { at, effect, written } = body
+  if (effect !== 'rewritten' || typeof written !== 'string') return
+  const last =
+    at === 'beforeRun'
+      ? messages.findLast((one) => one.role === 'user' && one.author !== 'witan')
+      : at === 'afterRun'
+        ? messages.findLast((one) => one.role === 'assistant' && one.author === place.author)
+        : undefined
+  if (last === undefined || last.toolCalls.length > 0) return
+  last.text = written
+  last.parts = partsOf(written)
 }
 
 /** A draft whose revision has failed is the answer again. */

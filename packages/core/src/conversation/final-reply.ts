@@ -16,6 +16,10 @@ export interface FinalReply {
   readonly reply?: { readonly seq: number }
   /** Set once no critique of it is to be made any more: it was, or could not be, or it is the revision of a draft [F08]. */
   readonly isCriticised?: true
+  /** Set once hooks have decided on it as the end of its call. */
+  readonly isChecked?: true
+  /** Set once hooks have decided on it as the result of the call that asked for it. */
+  readonly isPassed?: true
   /** The structured form of the answer, once its model has given it in a call of `set_output` [Tb10]. */
   readonly output?: { readonly value: unknown }
   /** The reply to the request for it that could not be used; there is at most one before the call fails. */

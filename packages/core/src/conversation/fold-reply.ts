@@ -1,7 +1,9 @@
 /** Folds how the model calls of an agent ended. */
+import type { Checked } from './checked.ts'
 import type { CallPlace, Entry, ModelEndBody, ModelErrorBody } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { outputIn } from '../model/output.ts'
+import { checksOf } from './hooks.ts'
 import { gatheredText } from './fold-hand-over.ts'
 import { readInbox, replyOf } from './inbox.ts'
 import { countersOf } from './merge-usage.ts'
@@ -37,7 +39,8 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   if (body.offered && body.toolless !== true) run.toolIterations += 1
   call.iterations += 1
   const asks = body.offered ? body.toolCalls : []
-  if (!body.accepted) call.failures += 1
+  if (call.checked !== null || body.refused === true) noteChecked(checksOf(call), body)
+  if (!body.accepted && body.refused !== true) call.failures += 1
   if (!body.accepted && body.text === '') return
   readInbox(call, body.taken)
   if (body.accepted && body.text !== '') call.gathered?.texts.push(gatheredText(call, body.text))
@@ -56,6 +59,13 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   // A revision stands without a second critique.
   call.final = call.draft === null ? final : { ...final, isCriticised: true }
   call.draft = null
+}
+
+/** A reply that was refused is asked for once more. */
+function noteChecked(checked: Checked, { accepted, refused }: ModelEndBody): void {
+  checked.isRequest = false
+  if (refused === true) checked.refusals += 1
+  else if (accepted) checked.refusals = 0
 }
 
 /** The structured form of the answer before it; what cannot be used is kept for the one request that names the mistake. */

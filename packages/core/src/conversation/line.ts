@@ -2,7 +2,7 @@
 import { attributed, jsonForModel } from '../model/attribution.ts'
 
 /** The words by which a line says what it holds. */
-type LineWord = 'knowledge' | 'memory' | 'plan' | 'critique'
+type LineWord = 'knowledge' | 'memory' | 'plan' | 'critique' | 'note'
 
 /** A line for an agent, as its model reads it. */
 export function lineFor(agent: string, word: LineWord, value: unknown) {

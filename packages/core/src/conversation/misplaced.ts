@@ -65,6 +65,7 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
     return toolCall?.interruptions.some(({ id }) => id === entry.body.id)
       ? null
       : `settles \`${entry.body.id}\`, which nobody has asked or which is settled`
+  if (type === 'hook' && toolCall !== undefined) return otherPlace(place, toolCall.place)
   if (kind === 'tool' || isOfTool(entry)) {
     const refused = type === 'error' ? begun.refused.get(place.call) : undefined
     begun.refused.delete(place.call)

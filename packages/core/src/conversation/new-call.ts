@@ -90,6 +90,7 @@ export function newCall(
     draft: null,
     hasRemembered: false,
     isMemoryWithheld: false,
+    checked: null,
     planRevisions: 0,
     sources: null,
     usage: new Map(),

@@ -28,6 +28,7 @@ import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Remembered, SaidBlocks } from './known-blocks.ts'
+import type { Checked, CheckedTool } from './checked.ts'
 import type { FinalReply } from './final-reply.ts'
 import type { SharedHistory } from './shared-history.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
@@ -74,6 +75,8 @@ export interface ToolCall {
   result: SaidResult | null
   /** True if it runs only once all other calls of its reply are settled; known from its start on. */
   isLast: boolean
+  /** What checks have decided of it; null before the first. */
+  checked: CheckedTool | null
   /** The epoch in which it last began to run. A later owner cannot know whether its effect happened. */
   epoch: number
 }
@@ -117,7 +120,8 @@ export interface AgentCall {
   /** The tool call of its parent that asked for it; null at the root, for a hand-over and for a step. */
   readonly askedBy: ToolCall | null
   readonly toolCallId: string | null
-  readonly message: string
+  /** What it was asked, or what a hook made of that. */
+  message: string
   /** The model of its agent, or the delegation's override [F14]. */
   readonly model: string
   readonly temperature: number | null
@@ -178,6 +182,8 @@ export interface AgentCall {
   hasRemembered: boolean
   /** Whether the log says that it may not read what it knows of people. */
   isMemoryWithheld: boolean
+  /** What checks have decided of it, as the log has it; null before the first. */
+  checked: Checked | null
   /** How often it has revised its plan. */
   planRevisions: number
   /** The passages that it and its ended children have read, by id; null for none. */
@@ -295,14 +301,12 @@ export interface DocumentState {
   tokens: number | null
 }
 
-/** The limits of a job: the root agent's, or those of a task's grant. */
-type TreeCaps = Pick<AgentData, 'limits' | 'onExhausted'>
-
 /** A live job of a conversation: its run, or a task. */
 export interface LiveJob {
   /** Its top call: the root call of a run, or a task's own call. */
   readonly root: AgentCall
-  readonly tree: TreeCaps
+  /** Its limits: the root agent's, or those of a task's grant. */
+  readonly tree: Pick<AgentData, 'limits' | 'onExhausted'>
   /** Set on a task: its grant, and the job that funded it. */
   readonly grant: (TaskGrant & { readonly from: string }) | null
   /** What its ended tasks have spent, and the grants of its live tasks [D13]. */

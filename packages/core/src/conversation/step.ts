@@ -33,6 +33,7 @@ export function newToolCall(requested: ToolCall['requested'], owner: AgentCall):
     passed: null,
     result: null,
     isLast: false,
+    checked: null,
     epoch: 0,
   }
 }

@@ -11,6 +11,7 @@ import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import type { Environment, ReportedPlace } from './environment.ts'
+import { HookDues } from './hook-dues.ts'
 import { Waker } from './waker.ts'
 import { Writer } from './writer.ts'
 
@@ -87,6 +88,8 @@ export class Job {
   /** Effects under way, by the id of their call. */
   readonly busy = new Map<string, AbortController>()
   readonly waker = new Waker()
+  /** What hooks are still to be asked; null in a replay. */
+  readonly hooks: HookDues | null
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),
@@ -103,6 +106,7 @@ export class Job {
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity & { readonly again?: boolean }) {
     this.env = env
+    this.hooks = env.hooks === null ? null : new HookDues(env.hooks)
     this.log = log
     this.identity = { id: identity.id, epoch: identity.epoch, attempts: identity.attempts, since: env.clock.now() }
     const { attempts } = identity
@@ -163,8 +167,8 @@ export function isOurs({ log, identity }: Job): boolean {
 }
 
 /** What a decision about the job needs that the log does not record. */
-export function underway({ busy, cache, lifecycle }: Job) {
-  return { busy, remembered: cache.remembered, isFailing: lifecycle.failure !== null }
+export function underway({ busy, cache, lifecycle, hooks }: Job) {
+  return { busy, remembered: cache.remembered, isFailing: lifecycle.failure !== null, hooks }
 }
 
 /** Keeps what is prepared of the last answer of a call until it has ended. */

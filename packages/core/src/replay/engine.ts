@@ -263,6 +263,7 @@ function following(
       recording: numberNext(followed),
       recorded: (entry) => takeEntry(followed, entry),
     },
+    hooks: null,
     readContent: read,
     content: async (one) => {
       const bytes = await read(one)

@@ -110,8 +110,9 @@ function isPrelude(entry: Entry | null): boolean {
   return entry?.type === 'summary' || isLookedUp(entry) || (entry?.type === 'notice' && !isOfModel(entry))
 }
 
-/** Whether an entry is what was looked up for an agent. */
+/** Whether an entry is what was looked up for an agent, or what hooks decided before it was asked. */
 function isLookedUp(entry: Entry | null): boolean {
+  if (entry?.type === 'hook') return entry.body.at !== 'afterModel'
   return entry?.type === 'retrieval' || (entry?.type === 'memory' && entry.body.op === 'read')
 }
 
@@ -184,7 +185,7 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     if (result !== null) forget(engine, job)
     return hasMoved(engine, at)
   }
-  const short = shortIn(decided)
+  const short = dueAt(next, shortIn(decided))
   if (short.length > 0) {
     for (const work of short) {
       if (hasMoved(engine, at) && !isOwn(engine, job)) break
@@ -245,6 +246,17 @@ function isRefused(entry: Entry): boolean {
 /** Work that only records: all of it is done in one go. */
 function shortIn(next: Next): Work[] {
   return next.kind === 'work' ? next.work.filter((work) => !isOutside(work)) : []
+}
+
+/** Of work that only records what the log has next: hooks may have held up the rest. All of it if none says so. */
+function dueAt({ place }: Entry, short: readonly Work[]): readonly Work[] {
+  const own = short.filter((work) => 'toolCall' in work && work.toolCall?.place?.call === place.call)
+  if (own.length > 0) return own
+  const related = short.filter((work) => {
+    const call = 'call' in work ? work.call : work.toolCall.owner
+    return call.place.call === place.call || call.place.call === place.parentCall
+  })
+  return related.length > 0 ? related : short
 }
 
 /** Stops a job where the log has it stopped by something that leaves no entry: the time of a model call, that of the run, or its process. */

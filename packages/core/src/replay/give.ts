@@ -1,11 +1,15 @@
 /** Ends requests and tools that are under way with what the log has of them. */
 import type { ErrorCode, UsageCounters } from '@witan/protocol'
-import type { CheckpointBody, Entry, ErrorBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
+import type { CheckpointBody, Entry, ErrorBody, HookBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
 import { TimeUp } from '../job/abort.ts'
 import { recordArtifact, recordRead } from '../job/call-artifacts.ts'
 import { type Job, record } from '../job/job.ts'
 import type { ModelNote } from '../model/model.ts'
 import { endModelCalls, endTool, recordCheckpoint, type ToolRun } from '../run/act.ts'
+import { isTop } from '../conversation/state.ts'
+import type { Verdict } from '../hook/ask.ts'
+import { recordHook } from '../run/hook-effects.ts'
+import { failCall } from '../run/settle.ts'
 import { recordNote } from '../run/think.ts'
 import type { Request } from '../run/thinking.ts'
 import { mayAct } from '../run/decide.ts'
@@ -21,18 +25,20 @@ import type { Engine } from './engine.ts'
 import { ahead, aheadOfCall, aheadOfJob } from './followed-log.ts'
 import { isClosing, isNotMade } from './lookahead.ts'
 import { childOf, failureOf, interruptionsOf, outcomeOf, replyOf, spendingOf, toldCodes } from './outcomes.ts'
-import { endThinking, forgetTool, requestOf, startTool } from './under-way.ts'
+import { endThinking, forgetThinking, forgetTool, requestOf, startTool } from './under-way.ts'
 
 /** Gives what the next entry says to the request or the tool that it comes from. False if it comes from none. */
 export function give(engine: Engine, job: Job, entry: Entry): boolean {
   const { kind, type, place, body } = entry
   if (isFound(entry)) return giveFound(job, entry)
+  if (type === 'hook') return giveHook(engine, job, entry)
   const isEnding = job.run.cancelled || job.lifecycle.failure !== null
   const isOfTool = kind === 'model' && body.purpose === 'progress'
   if (isEnding && isClosing(entry, entry.job)) return (isOfTool || isNoticeOfLoss(entry)) && giveSpending(engine, entry)
   if (isOfTool) return giveSpending(engine, entry)
   const request = requestOf(engine.underWay, place.call)
   if (kind === 'model') return request !== null && giveModel(engine, request, entry)
+  if (lacksHook(job, entry)) return true
   if (type !== 'notice') return giveTool(engine, job, entry)
   if (request !== null && toldCodes.has(body.code)) {
     recordNote(request.call, job, body as ModelNote)
@@ -62,6 +68,37 @@ function giveFound(job: Job, entry: Found): boolean {
   return true
 }
 
+/** What a hook decided. Of a reply that stands before it, and is taken with it. */
+function giveHook(engine: Engine, job: Job, { place, body }: Entry & { readonly type: 'hook' }): boolean {
+  const { underWay } = engine
+  if (body.at === 'afterModel') {
+    const request = requestOf(underWay, place.call)
+    return request !== null && giveReplyBehind(engine, request)
+  }
+  recordHook(job, place, body)
+  if (body.at === 'beforeModel' && !job.run.calls.has(place.call)) forgetThinking(underWay, place.call, job)
+  return true
+}
+
+/** What hooks decided of a reply: their entries stand right before it. */
+function verdictOn(followed: Engine['followed'], call: string): { readonly verdict?: Verdict<string> } {
+  const bodies: HookBody[] = []
+  for (const { type, body } of aheadOfCall(followed, call)) {
+    if (type !== 'hook') break
+    bodies.push(body)
+  }
+  return bodies.length === 0 ? {} : { verdict: { bodies, written: undefined, refused: null } }
+}
+
+/** Whether an agent's call fails here since the process that ran it lacked a hook: then it fails here too. */
+function lacksHook(job: Job, { type, kind, place, body }: Entry): boolean {
+  if (type !== 'error' || kind !== 'agent' || body.code !== 'HOOK_MISSING') return false
+  const call = job.run.calls.get(place.call)
+  if (call === undefined || isTop(call)) return false
+  failCall(call, job, { code: body.code, detail: body.detail, hint: '' })
+  return true
+}
+
 /** Whether an entry says that no sum has what a request used. */
 function isNoticeOfLoss(entry: Entry): entry is Notice {
   return entry.type === 'notice' && entry.body.code === 'USAGE_INCOMPLETE'
@@ -77,7 +114,10 @@ function giveModel(engine: Engine, request: Request, entry: ModelEnd): boolean {
     const { body } = entry
     const text =
       request.purpose === 'summary' ? summaryText(aheadOfCall(followed, call), request.trim.resultPrefix) : null
-    endThinking(underWay, call, { reply: text === null ? replyOf(body) : replyOf(body, text) })
+    endThinking(underWay, call, {
+      reply: text === null ? replyOf(body) : replyOf(body, text),
+      ...verdictOn(followed, call),
+    })
     return true
   }
   if (!entry.body.spent || entry.body.code === 'MODEL_CALL_LOST') return false

@@ -15,6 +15,7 @@ import {
   randomSystem,
   toTheEnd,
 } from '../../../../test/support/random-system.ts'
+import { isOfRandomHook } from '../../../../test/support/random-hooks.ts'
 import { rewordedSource } from '../../../../test/support/reworded.ts'
 import { written } from '../../../../test/support/stage.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
@@ -64,6 +65,7 @@ async function played(system: RandomSystem): Promise<ReplaySource> {
     agents: system.agents.map(written),
     tools: [note],
     ...definedBy(system),
+    report: (error) => void (isOfRandomHook(error) || console.error(error)),
     retry: { tries: 1 },
     store: memoryStore(),
   })

@@ -39,7 +39,7 @@ export function thinkOn({ underWay, followed }: Following, call: AgentCall, job:
   const known = underWay.thinkings.get(id) ?? beginThinking(underWay, call, job)
   if (typeof known.next !== 'string') return
   const next = takeStep(known.thinking, known.next)
-  if (next === null) forgetThinking(underWay, call, job)
+  if (next === null) forgetThinking(underWay, id, job)
   else known.next = next
   if (next === null || typeof next === 'string') return
   next.isAsking = isLostAhead(followed, id)
@@ -58,12 +58,13 @@ export function endThinking(underWay: UnderWay, call: string, outcome: Outcome):
   const { thinking } = known
   const next = endRequest(thinking, known.next, outcome)
   if (next !== null) known.next = next
-  else forgetThinking(underWay, thinking.call, thinking.job)
+  else forgetThinking(underWay, call, thinking.job)
 }
 
-function forgetThinking({ thinkings }: UnderWay, { place }: AgentCall, { busy }: Job): void {
-  thinkings.delete(place.call)
-  busy.delete(place.call)
+/** A call's thinking is over. */
+export function forgetThinking({ thinkings }: UnderWay, call: string, { busy }: Job): void {
+  thinkings.delete(call)
+  busy.delete(call)
 }
 
 /** Begins a tool. Null if it cannot run: then its outcome is recorded. */

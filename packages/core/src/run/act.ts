@@ -1,6 +1,6 @@
 /** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
 import type { UsageCounters } from '@witan/protocol'
-import type { CallPlace, EmbeddingUse } from '@witan/protocol/entries'
+import type { CallPlace, EmbeddingUse, HookBody } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { allowModelCall } from '../budget/budget.ts'
 import { isBody } from '../conversation/body.ts'
@@ -23,6 +23,8 @@ import {
 } from '../tool/tool.ts'
 import { passedArguments, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
+import { askOfResult } from './check-result.ts'
+import { recordHooks } from './hook-effects.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
 import { bodyOf } from './call-body.ts'
 import { interrupt } from './interrupt.ts'
@@ -30,6 +32,7 @@ import { failCall } from './settle.ts'
 import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
+import { hooksAt } from '../job/hook-dues.ts'
 import { type OpenModelCall, type Job, record } from '../job/job.ts'
 import { cutOff, endModelCall, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
@@ -96,15 +99,20 @@ async function carryThrough(run: ToolRun): Promise<void> {
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (!reserve(run)) return
   let outcome: ToolOutcome | null = null
+  let bodies: readonly HookBody[] = noBodies
   try {
     outcome = await invoke(run)
+    if (hasHooks(run, outcome)) {
+      const verdict = verdictOf(run, outcome)
+      bodies = (verdict instanceof Promise ? await verdict : verdict).bodies
+    }
     while (job.log.proposals.pending !== null) await job.log.proposals.pending
   } finally {
     // Just before the outcome is recorded: a decision in between would count neither the call nor what it spent.
     endModelCalls(run, outcome)
   }
   faultPoint('effect-done')
-  if (!endTool(run, outcome) || tool.effect !== 'once') return
+  if (!endTool(run, outcome, bodies) || tool.effect !== 'once') return
   job.writer.settling = job.writer.commit()
   await job.writer.settling
 }
@@ -112,9 +120,28 @@ async function carryThrough(run: ToolRun): Promise<void> {
 /** What comes of a tool. */
 type ToolOutcome = ResultOutcome | PendingOutcome
 
-/** Records what came of a tool. False if nobody waits for it any more. */
-export function endTool({ toolCall, job, controller }: ToolRun, outcome: ToolOutcome): boolean {
+const noBodies: readonly HookBody[] = []
+
+/** Whether hooks are to be asked of what came of a tool. */
+function hasHooks({ toolCall, job }: ToolRun, outcome: ToolOutcome): outcome is ResultOutcome {
+  if (outcome.kind !== 'result' || job.hooks === null || isBody(toolCall)) return false
+  return hooksAt(job, 'afterTool', { agent: toolCall.owner.agent, tool: toolCall.name }).length > 0
+}
+
+/** What hooks decided of it. */
+function verdictOf({ toolCall, tool, job, controller }: ToolRun, outcome: ResultOutcome) {
+  const of = { call: toolCall.owner, job, signal: () => controller.signal }
+  return askOfResult(of, { toolCall, tool, outcome })
+}
+
+/** Records what came of a tool, behind what hooks decided of it. False if nobody waits for it any more. */
+export function endTool(
+  { toolCall, job, controller }: ToolRun,
+  outcome: ToolOutcome,
+  bodies: readonly HookBody[] = noBodies,
+): boolean {
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return false
+  recordHooks(job, toolCall.place as CallPlace, bodies)
   if (outcome.kind === 'pending') pause(toolCall, outcome, job)
   else settleCall(toolCall, job, outcome)
   return true
@@ -204,7 +231,8 @@ function noResult({ name }: ToolCall): ResultOutcome {
   return failed('TOOL_FAILED', `\`${name}\` gave no result`)
 }
 
-function resumed(toolCall: ToolCall, tool: ImmediateTool | undefined): ResultOutcome {
+/** What an immediate tool makes of the answer to its call. */
+export function resumed(toolCall: ToolCall, tool: ImmediateTool | undefined): ResultOutcome {
   const last = toolCall.answers.at(-1)
   if (tool?.resume === undefined || last?.kind !== 'interruption') {
     return failed('TOOL_UNKNOWN', `tool ${toolCall.name} is not there any more`)

@@ -1,4 +1,5 @@
 /** Admits the tool calls of a reply: each one's start, child or question is logged in the same append as the reply. */
+import type { CheckedTool } from '../conversation/checked.ts'
 import { type ErrorCode, isWitanError, toProblem } from '@witan/protocol'
 import type {
   CallPlace,
@@ -65,11 +66,12 @@ interface Admission {
 }
 
 /** The prepared arguments of a tool call, cached. After a restart they are prepared again from the same text. */
-function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
+export function preparedOf(toolCall: ToolCall, tool: Tool, job: Job): PreparedArguments {
   const known = job.cache.prepared.get(toolCall)
   if (known !== undefined) return known
-  countWork(toolCall.requested.arguments.length)
-  const made = prepareArguments(tool, toolCall.requested.arguments)
+  const written = toolCall.checked?.arguments ?? toolCall.requested.arguments
+  countWork(written.length)
+  const made = prepareArguments(tool, written)
   job.cache.prepared.set(toolCall, made)
   return made
 }
@@ -94,11 +96,16 @@ export function passedArguments(toolCall: ToolCall, tool: Tool, job: Job): GateR
   return { ok: false, code: tool.misuse ?? 'TOOL_ARGS_INVALID', detail: prepared.detail }
 }
 
+const unchecked: CheckedTool = {}
+
 function admitOne({ toolCall, tool, tools }: Admission, job: Job): void {
   const prepared = preparedOf(toolCall, tool, job)
   if (toolCall.passed === null)
     for (const notice of prepared.notices)
       record(job, toolCall.owner.place, { type: 'notice', kind: null, body: notice })
+  const { refused } = toolCall.checked ?? unchecked
+  if (refused !== undefined)
+    return refuse(toolCall, job, { code: 'HOOK_REFUSED', detail: refused, exchange: tool.exchange })
   const asked = prepared.ok && toolCall.passed === null ? questionOf({ toolCall, tool, prepared }, job) : null
   if (asked !== null) return hold(toolCall, asked, job)
   const passed = passedArguments(toolCall, tool, job)
@@ -184,7 +191,9 @@ function recordStart(
 }
 
 /** Records the outcome of a tool. The error text is free of hidden values, whatever the tool threw [D15]. */
-export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutcome): void {
+export function recordOutcome(toolCall: ToolCall, job: Job, given: ResultOutcome): void {
+  const { result: decided } = toolCall.checked ?? unchecked
+  const outcome = decided === undefined ? given : decidedOutcome(given, decided)
   const place = toolCall.place as CallPlace
   for (const spent of outcome.spent ?? []) recordSpent(toolCall, job, spent)
   for (const body of outcome.notices ?? []) record(job, toolCall.owner.place, { type: 'notice', kind: null, body })
@@ -202,6 +211,15 @@ export function recordOutcome(toolCall: ToolCall, job: Job, outcome: ResultOutco
     if (embedded !== undefined) body.embedded = embedded
     record(job, place, { type: 'error', kind: 'tool', body })
   }
+}
+
+/** What hooks have made of an outcome. */
+function decidedOutcome(
+  { forModel: _, ...given }: ResultOutcome,
+  { refused, ...decided }: NonNullable<CheckedTool['result']>,
+): ResultOutcome {
+  if (refused !== undefined) return { ...given, value: null, failure: { code: 'HOOK_REFUSED', detail: refused } }
+  return 'written' in decided ? { ...given, value: decided.written, failure: null, truncated: false } : given
 }
 
 function endOf(

@@ -5,7 +5,7 @@ import { type BareJob, bareJob } from '../testing/bare-job.ts'
 import { decide } from './decide.ts'
 import { recordWork } from './perform.ts'
 
-const idle = { busy: new Map(), remembered: new WeakSet(), isFailing: false }
+const idle = { busy: new Map(), remembered: new WeakSet(), isFailing: false, hooks: null }
 const helpers = { subAgents: [{ agent: 'b' }, { agent: 'c' }], tools: ['note'] }
 const system = [{ id: 'a', ...helpers }, { id: 'b' }, { id: 'c' }]
 
@@ -40,7 +40,10 @@ test('[C14] no more runs at once than the tree allows, whatever it is', async ()
   run.reply('', ['note', {}], ['b', { message: 'one' }], ['c', { message: 'two' }])
   admitAll(run)
   assert.equal(next(run), 'act think')
-  assert.equal(next(run, { busy: new Map([['other', null]]), isFailing: false, remembered: new WeakSet() }), 'act')
+  assert.equal(
+    next(run, { busy: new Map([['other', null]]), isFailing: false, remembered: new WeakSet(), hooks: null }),
+    'act',
+  )
 })
 
 test('an answer ends a run; a message that nobody has read lets it go on', async () => {
@@ -55,9 +58,15 @@ test('a run that fails or was cancelled stops what is under way first, and begin
   const run = await bareJob(system)
   const busy = new Map([[run.job.identity.id, null]])
   assert.deepEqual(
-    [next(run, { busy, isFailing: true, remembered: new WeakSet() }), next(run, { ...idle, isFailing: true })],
+    [
+      next(run, { busy, isFailing: true, remembered: new WeakSet(), hooks: null }),
+      next(run, { ...idle, isFailing: true }),
+    ],
     ['stop', 'finish'],
   )
   run.apply({ type: 'cancel', kind: null, body: { by: 'user:local', tasks: false } })
-  assert.deepEqual([next(run, { busy, isFailing: false, remembered: new WeakSet() }), next(run)], ['stop', 'finish'])
+  assert.deepEqual(
+    [next(run, { busy, isFailing: false, remembered: new WeakSet(), hooks: null }), next(run)],
+    ['stop', 'finish'],
+  )
 })

@@ -1,4 +1,6 @@
 /** Decides from the state of a run what to do next. Pure. */
+import type { HookPoint } from '@witan/protocol/entries'
+import type { HookDues } from '../job/hook-dues.ts'
 import {
   type AgentCall,
   answeredCall,
@@ -14,7 +16,7 @@ import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workf
 
 /**
  * A unit of work. `admit`, `resume`, `advanceWorkflow`, `criticise` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
- * store, a search or a tool.
+ * store, a search or a tool. `consult` asks hooks, which may answer at once.
  */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
@@ -26,6 +28,16 @@ export type Work =
   | { readonly kind: 'advanceWorkflow'; readonly call: WorkflowCall }
   | { readonly kind: 'criticise'; readonly call: AgentCall }
   | { readonly kind: 'end'; readonly call: AgentCall }
+  | Consultation
+
+/** Hooks are asked what may go on; nothing else of the call or tool call is done before they have answered. */
+export interface Consultation {
+  readonly kind: 'consult'
+  readonly at: HookPoint
+  readonly call: AgentCall
+  /** Set for what a tool call waits for or was answered. */
+  readonly toolCall: ToolCall | null
+}
 
 /** What to do next. `busy`: all possible work is under way. `stop`: abort the work under way, then finish. */
 export type Next =
@@ -40,19 +52,24 @@ interface Underway {
   readonly busy: ReadonlyMap<string, unknown>
   readonly remembered: Pick<WeakSet<AgentCall>, 'has'>
   readonly isFailing: boolean
+  /** What hooks are still to be asked; null if none ever is, as in a replay. */
+  readonly hooks: Pick<HookDues, 'opens' | 'admits' | 'asks' | 'settles' | 'ends'> | null
 }
 
 /** Decides from the run and the effects under way. At most `maxParallel` effects run at once [C14]. */
-export function decide(run: LiveJob, { busy, remembered, isFailing }: Underway): Next {
+export function decide(run: LiveJob, { busy, remembered, isFailing, hooks }: Underway): Next {
   if (run.cancelled || isFailing) return busy.size > 0 ? { kind: 'stop' } : { kind: 'finish' }
   const work: Work[] = []
   let free = run.tree.limits.maxParallel - busy.size
   for (const call of run.calls.values()) {
     if (!call.active) continue
-    if (call.toolCalls.length > 0) free = decideToolCalls(call, busy, { work, free })
+    if (hooks?.opens(call) === true) askHooks({ at: 'beforeRun', call }, busy, work)
+    else if (call.toolCalls.length > 0) free = decideToolCalls(call, { busy, hooks }, { work, free })
     else if (isAnswered(call) && call.document.inbox.length === 0) {
-      if (isTop(answeredCall(call))) return { kind: 'finish' }
-      work.push({ kind: 'end', call })
+      const at = hooks === null ? null : hooks.ends(call)
+      if (at !== null) askHooks({ at, call }, busy, work)
+      else if (isTop(answeredCall(call))) return { kind: 'finish' }
+      else work.push({ kind: 'end', call })
     } else if (isWorkflow(call)) {
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
     } else if (asksCritic(call)) {
@@ -89,18 +106,41 @@ export function mayAct({ state, isLast, place }: ToolCall, busy: Underway['busy'
   return state === 'started' && !isLast && !busy.has(place?.call ?? '')
 }
 
+/** Hooks that are asked already are waited for. */
+function askHooks(
+  {
+    at,
+    call,
+    toolCall = null,
+  }: { readonly at: HookPoint; readonly call: AgentCall; readonly toolCall?: ToolCall | null },
+  busy: Underway['busy'],
+  work: Work[],
+): void {
+  const asked: Consultation = { kind: 'consult', at, call, toolCall }
+  if (!busy.has(idOfConsultation(asked))) work.push(asked)
+}
+
+/** Under what a consultation is under way: it is no model call of its agent. */
+export function idOfConsultation({ call, toolCall }: Consultation): string {
+  return `hooks ${toolCall?.place?.call ?? call.place.call}`
+}
+
 function decideToolCalls(
   call: AgentCall,
-  busy: ReadonlyMap<string, unknown>,
+  { busy, hooks }: Pick<Underway, 'busy' | 'hooks'>,
   into: { readonly work: Work[]; free: number },
 ): number {
   if (call.toolCalls.some((toolCall) => toolCall.state === 'requested')) {
-    into.work.push({ kind: 'admit', call })
+    if (hooks?.admits(call) === true) askHooks({ at: 'beforeTool', call }, busy, into.work)
+    else into.work.push({ kind: 'admit', call })
     return into.free
   }
   for (const toolCall of call.toolCalls) {
     const id = toolCall.place?.call ?? ''
-    if (toolCall.state === 'answered' || isItsTurn(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
+    if (hooks?.asks(toolCall) === true) askHooks({ at: 'onInterruption', call, toolCall }, busy, into.work)
+    else if (toolCall.state === 'answered' && hooks?.settles(toolCall) === true)
+      askHooks({ at: 'afterTool', call, toolCall }, busy, into.work)
+    else if (toolCall.state === 'answered' || isItsTurn(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
     else if (into.free > 0 && mayAct(toolCall, busy)) {
       into.free -= 1
       into.work.push({ kind: 'act', toolCall, id })

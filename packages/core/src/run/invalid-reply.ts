@@ -40,14 +40,11 @@ export function askAgain(call: AgentCall, job: Job, invalid: InvalidReply): void
       detail: invalid.detail,
       hint: 'Try another model, or make the instructions plainer.',
     })
-  if (invalid.message === null) return
-  record(
-    job,
-    { ...call.place, author: 'witan' },
-    {
-      type: 'message',
-      kind: null,
-      body: { author: 'witan', text: attributed('witan', call.agent.id, invalid.message) },
-    },
-  )
+  if (invalid.message !== null) addWords(call, job, invalid.message)
+}
+
+/** Words of the runtime that the model of a call reads next. */
+export function addWords({ place, agent }: AgentCall, job: Job, words: string): void {
+  const body = { author: 'witan', text: attributed('witan', agent.id, words) }
+  record(job, { ...place, author: 'witan' }, { type: 'message', kind: null, body })
 }

@@ -4,7 +4,8 @@ import { act, resume } from './act.ts'
 import { admit, prepareCalls } from './admit.ts'
 import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { endChild } from './settle.ts'
-import type { Next, Work } from './decide.ts'
+import { type Consultation, idOfConsultation, type Next, type Work } from './decide.ts'
+import { consult } from './consult.ts'
 import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { advanceWorkflow } from './advance-workflow.ts'
@@ -35,7 +36,8 @@ export function perform(next: Exclude<Next, { kind: 'wait' | 'finish' }>, job: J
 
 /** Whether a piece of work is short by now. */
 export function isReady(work: Work, job: Job): boolean {
-  return work.kind !== 'admit' || job.lifecycle.failure !== null || prepareCalls(work.call, job)
+  const isOfReply = work.kind === 'admit' || (work.kind === 'consult' && work.at === 'beforeTool')
+  return !isOfReply || job.lifecycle.failure !== null || prepareCalls(work.call, job)
 }
 
 /** Whether a critique is to be recorded of an answer that is not stored yet: its entry names the answer by its seq. */
@@ -54,6 +56,7 @@ export function recordWork(work: Work, job: Job): boolean {
   else if (work.kind === 'end') endChild(work.call, job)
   else if (work.kind === 'advanceWorkflow') advanceWorkflow(work.call, job)
   else if (work.kind === 'criticise') criticise(work.call, job)
+  else if (work.kind === 'consult') startConsultation(work, job)
   else resume(work.toolCall, job)
   return true
 }
@@ -67,19 +70,44 @@ export function isOutside(work: Work): work is Outside {
   return kind === 'think' || kind === 'remember' || kind === 'retrieve' || kind === 'act'
 }
 
+/** Asks hooks, which may answer at once; if not, they are waited for as other work is. */
+function startConsultation(work: Consultation, job: Job): void {
+  let made: AbortController | null = null
+  const controllerOf = () => {
+    made ??= new AbortController()
+    return made
+  }
+  const asking = consult(work, job, () => controllerOf().signal)
+  if (asking === null) return
+  const under = { id: idOfConsultation(work), call: work.call.place.call, controller: controllerOf() }
+  job.busy.set(under.id, under.controller)
+  waitFor(asking, job, under)
+}
+
 /** Starts such work. Other work is none to start. */
 function startWork(work: Work, job: Job): void {
   if (!isOutside(work)) return
   const id = work.kind === 'act' ? work.id : work.call.place.call
   const controller = new AbortController()
   job.busy.set(id, controller)
+  waitFor(begin(work, job, controller), job, { id, call: id, controller })
+}
+
+/** Under which id work is under way, and for which call. */
+interface Begun {
+  readonly id: string
+  readonly call: string
+  readonly controller: AbortController
+}
+
+/** Wakes the loop once work is done. */
+function waitFor(done: Promise<void>, job: Job, { id, call, controller }: Begun): void {
   const over = () => {
     if (job.busy.get(id) === controller) job.busy.delete(id)
     job.waker.wake()
   }
-  const done = begin(work, job, controller)
   done.then(over, (error: unknown) => {
-    if (job.lifecycle.stopped === null && !isAbandoned(controller.signal)) failInside(error, job, id)
+    if (job.lifecycle.stopped === null && !isAbandoned(controller.signal)) failInside(error, job, call)
     over()
   })
 }

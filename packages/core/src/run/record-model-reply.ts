@@ -2,7 +2,9 @@
 import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { mismatch } from '../conversation/fold-exchange.ts'
+import { refusalText } from '../conversation/hooks.ts'
 import type { AgentCall } from '../conversation/state.ts'
+import { isRefusal, type Verdict } from '../hook/ask.ts'
 import { mostCallsInReply } from '../budget/ceilings.ts'
 import { longestKept, storable } from '../model/kept.ts'
 import type { ModelToolCall } from '../model/message.ts'
@@ -12,12 +14,21 @@ import { holdsToolCall } from '../model/tool-call-text.ts'
 import { type Job, record } from '../job/job.ts'
 import type { PreparedModelCall } from './prepare-model-call.ts'
 import { recordOutputReply } from './output-request.ts'
-import { askAgain } from './invalid-reply.ts'
+import { addWords, askAgain } from './invalid-reply.ts'
+import { failFor, recordHooks } from './hook-effects.ts'
 import { storedReasoning } from './reasoning.ts'
 import { recordCritiqueReply } from './reflect.ts'
 
 /** Records the reply, and what is to be said about it. */
-export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: ModelReply): void {
+export function recordModelReply(
+  modelCall: PreparedModelCall,
+  job: Job,
+  { reply, verdict }: { readonly reply: ModelReply; readonly verdict?: Verdict<string> },
+): void {
+  if (verdict !== undefined) recordHooks(job, modelCall.call.place, verdict.bodies)
+  const refusal = verdict?.bodies.findLast(isRefusal)
+  if (refusal !== undefined)
+    return recordRefusedReply(modelCall, job, { reply, why: refusalText(refusal.hook, refusal.reason) })
   if (modelCall.purpose === 'output') return recordOutputReply(modelCall, job, reply)
   if (modelCall.purpose === 'critique') return recordCritiqueReply(modelCall, job, reply)
   const { call, model, offered, isToolless, messagesRead, messageIdsRead, startedAt, attempt, folded } = modelCall
@@ -63,6 +74,34 @@ export function recordModelReply(modelCall: PreparedModelCall, job: Job, reply: 
   if (calls && (!offered || areToolsOff)) refuseLate(call, job, { reply, offered })
   if (!asks && cut === null) noteMissingCall(modelCall, job, reply.text)
   if (invalid !== null) askAgain(call, job, { ...invalid, finishReason: reply.finishReason, isLast: call.failures > 1 })
+}
+
+/** Records that there was a reply, and nothing of what it said; it is asked for once more. */
+function recordRefusedReply(
+  modelCall: PreparedModelCall,
+  job: Job,
+  { reply, why }: { readonly reply: ModelReply; readonly why: string },
+): void {
+  const { call, model, offered, isToolless, messagesRead, messageIdsRead, startedAt, attempt, folded, digest } =
+    modelCall
+  const behind = job.log.state.folded - folded
+  const body: Writable<ModelEndBody> = {
+    model: reply.model ?? model.id,
+    usage: reply.usage === null ? null : { ...reply.usage },
+    finishReason: offered ? reply.finishReason : 'iteration_limit',
+    ...{ text: '', toolCalls: [], taken: messagesRead },
+    startedAt: reply.askedAt ?? startedAt,
+    ...{ attempt, offered, accepted: false, refused: true, digest },
+  }
+  if (isToolless) body.toolless = true
+  if (body.model !== model.id) body.asked = model.id
+  if (messageIdsRead.length > 0) body.heard = messageIdsRead
+  if (behind > 0) body.behind = behind
+  if (modelCall.readUpTo > 0) body.readUpTo = modelCall.readUpTo
+  record(job, call.place, { type: 'end', kind: 'model', body })
+  // A last answer is not asked for twice.
+  if (!offered || (call.checked?.refusals ?? 0) > 1) return failFor(call, job, why)
+  addWords(call, job, `Your reply was not taken: ${why}. Reply again.`)
 }
 
 /**

@@ -22,6 +22,7 @@ import { failRun, forgetAnswer, type Job, record, recordRows } from '../job/job.
 import type { JobChange } from '../store/store.ts'
 import { recordReply, replyProblem, unfinishedExchanges } from './peer-message.ts'
 import { returnControl } from './hand-over.ts'
+import { endTeller } from './tell-end.ts'
 import { earlierAnswersOf, resultOf, usageOf } from './result.ts'
 import { followUp, reportEnd } from '../job/report.ts'
 import type { Proposed } from '../job/writer.ts'
@@ -87,7 +88,7 @@ function endOf(call: AgentCall, job: Job, usage: ReadonlyMap<string, UsageCounte
 }
 
 /** The structured answer: of a workflow, from a call of `set_output`, or else from the text. */
-function outputOf({ final, agent }: AgentCall): unknown {
+export function outputOf({ final, agent }: Pick<AgentCall, 'final' | 'agent'>): unknown {
   if (final === null) return null
   if (final.output !== undefined) return final.output.value
   return asksOutput(agent) ? null : readOutput(agent, final.text)
@@ -127,6 +128,7 @@ export function failCall(
   if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   for (const { at, content } of endsOf(call, job)) {
     const { usage } = content.body as AgentEndBody
+    endTeller(at, job, 'failed')()
     record(job, at.place, { type: 'error', kind: 'agent', body: { code: why.code, detail, usage } })
   }
   if (last.handOver !== null) returnControl(last, job, { speaker: call, failure: { code: why.code, detail } })
@@ -168,8 +170,11 @@ export async function finish(job: Job): Promise<StoredResult | null> {
   const now = job.env.clock.now()
   const ends = before.map(({ at, content }) => writer.entries.make(now, at.place, content))
   const entry = writer.entries.make(now, run.root.place, last)
+  const tell = status === 'completed' || status === 'waiting' ? null : endTeller(run.root, job, status)
   const ending = { ends, entry, change: statusChange(job, run.root, result), result }
-  return run.grant === null ? finishRun(job, ending) : finishTask(job, ending)
+  const stored = await (run.grant === null ? finishRun(job, ending) : finishTask(job, ending))
+  if (stored !== null) tell?.()
+  return stored
 }
 
 /** The final status of the job, its last entry, and what stands before it: notices, and the ends of the calls that have control of its root. */
@@ -270,6 +275,7 @@ function closeAll(job: Job): void {
     abandonRemote(call, job)
     for (const toolCall of call.toolCalls) closeToolCall(toolCall, job, detail)
     if (isTop(call)) continue
+    endTeller(call, job, run.cancelled ? 'cancelled' : 'failed')()
     if (run.cancelled) record(job, call.place, cancelledOf(job, call))
     else
       record(job, call.place, {
@@ -301,7 +307,8 @@ function closeToolCall(toolCall: ToolCall, job: Job, detail: string): void {
   record(job, place, { type: 'error', kind: 'tool', body: { code: 'RUN_CANCELLED', detail } })
 }
 
-function closeInterruption(toolCall: ToolCall, job: Job, id: string): void {
+/** Settles an interruption as cancelled. */
+export function closeInterruption(toolCall: ToolCall, job: Job, id: string): void {
   record(job, toolCall.place as CallPlace, {
     type: 'resolved',
     kind: null,

@@ -8,6 +8,7 @@ import { errorText } from '../parameter/scrub.ts'
 import { orAborted } from '../job/abort.ts'
 import { traced } from '../job/environment.ts'
 import { type Job, keepAnswer, record } from '../job/job.ts'
+import { askBefore, checkedReply, isHeldBack, isToBeAsked } from './model-hooks.ts'
 import { purposeOf } from './model-request.ts'
 import type { PreparedModelCall } from './prepare-model-call.ts'
 import { createReasoning } from './reasoning.ts'
@@ -43,8 +44,10 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
       const view = next === 'cut' ? null : prepareView(call)
       const forget = view === null ? null : await view
       while (job.log.proposals.pending !== null) await job.log.proposals.pending
+      const given = next !== 'answer' || !isToBeAsked(call, job) || askBefore(thinking)
+      const mayAsk = typeof given === 'boolean' ? given : await given
       // Nothing is asked or recorded behind a cancel that came meanwhile.
-      next = isOver(job) ? null : takeStep(thinking, next)
+      next = !mayAsk || isOver(job) ? null : takeStep(thinking, next)
       forget?.()
     }
   } finally {
@@ -72,6 +75,10 @@ async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
   }
   if ('reply' in outcome) countWork(outcome.reply.text.length / charactersOfUnit)
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long
+  if ('reply' in outcome && request.purpose === null) {
+    const checked = checkedReply(request, job, outcome.reply)
+    outcome = checked instanceof Promise ? await checked : checked
+  }
   const answer = 'reply' in outcome && request.purpose === null ? prepareAnswer(call, outcome.reply.text) : null
   if (answer !== null) keepAnswer(call, job, await answer)
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
@@ -90,8 +97,10 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
   }
   // Readers see the answer itself, not another form of it or what is said about it.
   const isAnswer = purpose === null
-  const deltas = isAnswer && hub.isRead(channel)
-  const shows = isAnswer && call.agent.showReasoning === true
+  // What hooks may refuse or rewrite is shown to nobody before.
+  const isShown = isAnswer && !isHeldBack(call, job)
+  const deltas = isShown && hub.isRead(channel)
+  const shows = isShown && call.agent.showReasoning === true
   const reasoning = shows ? createReasoning(call, job, attempt) : null
   const shared = { signal, deltas, tell, state: modelCall, ...traced(job.env, job.log.state.database, call.place) }
   const options = reasoning === null ? shared : { ...shared, reasoning: true as const }
@@ -101,7 +110,7 @@ async function streamed(modelCall: PreparedModelCall, job: Job, signal: AbortSig
       return part.reply
     }
     if (part.type === 'reasoning') reasoning?.push(part)
-    else if (isAnswer) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
+    else if (isShown) hub.delta(channel, { place: call.place, text: part.text, attempt, at: clock.now() })
   }
   throw new ModelCallError('the model ended its stream without a reply', { retryable: false })
 }

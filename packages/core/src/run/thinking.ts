@@ -4,6 +4,7 @@ import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
 import { ModelCallError, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
 import { hintOf } from '../model/trouble.ts'
+import type { Verdict } from '../hook/ask.ts'
 import type { Job } from '../job/job.ts'
 import { endModelCall, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { type PreparedModelCall, prepareModelCall } from './prepare-model-call.ts'
@@ -38,7 +39,13 @@ type OwnStep = 'cut' | 'answer'
 export type NextStep = Request | OwnStep | null
 
 /** How a request ended. */
-export type Outcome = { readonly reply: ModelReply } | { readonly failure: unknown }
+export type Outcome =
+  | {
+      readonly reply: ModelReply
+      /** What hooks have decided of it; absent: they allow it. */
+      readonly verdict?: Verdict<string>
+    }
+  | { readonly failure: unknown }
 
 /** Where a thinking begins. Whether the history is cut is decided on what is rendered of it. */
 export function firstStep({ call, job, signal }: Thinking): OwnStep {
@@ -87,7 +94,7 @@ function notCut(thinking: Thinking): OwnStep | null {
 function endAnswer(thinking: Thinking, request: PreparedModelCall, outcome: Outcome): NextStep {
   const { call, job, refused } = thinking
   if ('reply' in outcome) {
-    recordModelReply(request, job, outcome.reply)
+    recordModelReply(request, job, outcome)
     job.busy.delete(call.place.call)
     return null
   }

@@ -14,6 +14,7 @@ import { isModel, type Model, type ModelPrice } from '../model/model.ts'
 import type { PriceTable } from '../model/price-table.ts'
 import type { Store } from '../store/store.ts'
 import type { TelemetryOptions } from '../telemetry/options.ts'
+import type { Hooks } from '../hook/define-hooks.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
 import type { FederationOptions } from '../federation/remotes.ts'
 import type { RemoteCaller } from '../tool/remote.ts'
@@ -60,6 +61,8 @@ export interface RuntimeOptions {
   readonly prices?: PriceTable | null
   readonly sources?: Readonly<Record<string, Source>>
   readonly tools?: readonly FunctionTool[]
+  /** Functions that are asked before and behind what agents do, in this order [F02]. */
+  readonly hooks?: readonly Hooks[]
   /** Agents as code or as data, stored when the runtime starts [F10]. */
   readonly agents?: readonly (Agent | object)[]
   /** Protocols as data, stored when the runtime starts [T19]. */
@@ -116,6 +119,7 @@ const optionNames: readonly string[] = [
   'prices',
   'sources',
   'tools',
+  'hooks',
   'agents',
   'protocols',
   'knowledge',

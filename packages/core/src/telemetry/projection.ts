@@ -228,7 +228,8 @@ function happened(reading: Reading, entry: Entry): void {
   const { content } = reading
   if (isRequired(entry)) reading.asked.set(entry.body.id, entry.at)
   if (entry.type === 'message') addMessage(reading, entry)
-  if (entry.type === 'retrieval' || entry.type === 'memory' || entry.type === 'critique') content?.addMessage(entry)
+  if (entry.type === 'retrieval' || entry.type === 'memory' || entry.type === 'critique' || entry.type === 'hook')
+    content?.addMessage(entry)
   const retry = retryOf(entry, content)
   if (retry !== null) {
     const retries = reading.retries.get(place.call) ?? []

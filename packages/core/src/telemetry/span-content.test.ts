@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { holds } from '../../../../test/support/seeds.ts'
 import { fakeClock } from '../../../../test/support/clock.ts'
 import { definedBy, givenTo, note, randomPlay, randomSystem, toTheEnd } from '../../../../test/support/random-system.ts'
+import { isOfRandomHook } from '../../../../test/support/random-hooks.ts'
 import { agent, createStage, written } from '../../../../test/support/stage.ts'
 import type { AgentLookup } from '../conversation/fold.ts'
 import { readReplaySource, type ReplaySource } from '../replay/prepare.ts'
@@ -82,6 +83,7 @@ test('[C6] [T29] a span says that a model read what it was sent: its own words, 
       agents: system.agents.map(written),
       tools: [note],
       ...definedBy(system),
+      report: (error) => void (isOfRandomHook(error) || console.error(error)),
       retry: { tries: 1 },
       store: memoryStore(),
     })

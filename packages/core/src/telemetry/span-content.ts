@@ -6,12 +6,14 @@ import type {
   AgentStartBody,
   CallPlace,
   CritiqueBody,
+  HookBody,
   Entry,
   ErrorBody,
   ModelEndBody,
 } from '@witan/protocol/entries'
 import { callersView, type Gathered, beginGathering, gatherFrom } from '../conversation/callers-view.ts'
 import { checkLine, revisionLine } from '../conversation/critique.ts'
+import { lineFor } from '../conversation/line.ts'
 import { memoryLine } from '../conversation/remembered.ts'
 import { isToLookFor, knowledgeLine } from '../conversation/retrieval.ts'
 import { spanContent, spanField } from '../event/project.ts'
@@ -129,13 +131,18 @@ export class SpanContent {
   }
 
   /**
-   * A message comes to a document, or what an agent remembers, what its bases have on one that waits, or why it is to answer again. Messages between peers
+   * A message comes to a document, or what an agent remembers, what its bases have on one that waits, what a hook wrote, or why it is to answer again. Messages between peers
    * stand in the starts and answers of calls already.
    */
-  addMessage({ type, place, body }: Entry & { readonly type: 'message' | 'memory' | 'retrieval' | 'critique' }): void {
+  addMessage({
+    type,
+    place,
+    body,
+  }: Entry & { readonly type: 'message' | 'memory' | 'retrieval' | 'critique' | 'hook' }): void {
     const document = documentOf(this.#reading, place)
     if (type === 'memory') return addRemembered(document, body, this.#messages)
     if (type === 'critique') return addCritique(document, { agent: place.author, body }, this.#messages)
+    if (type === 'hook') return addWritten(document, { agent: place.author, body }, this.#messages)
     if (type === 'retrieval') return addRetrieved(document, { agent: place.author, body }, this.#messages)
     if (body.exchange !== undefined) return
     const { author, text: plain, forModel: text = plain, artificialActions: actions = [] } = body
@@ -229,6 +236,38 @@ function addRetrieved(
   waiting.splice(behind, 0, { author: 'witan', to: only, text, isAttributed: true, own, only })
 }
 
+/** What a hook wrote: a note at the end, or in place of the message that began a call or of its answer. */
+function addWritten(
+  { lines, waiting }: TraceDocument,
+  { agent, body }: { readonly agent: string; readonly body: HookBody },
+  messages: MessageWriter,
+): void {
+  const { at, effect, written } = body
+  if (effect !== 'rewritten' || typeof written !== 'string') return
+  if (at === 'beforeModel') {
+    const { text } = lineFor(agent, 'note', { text: written })
+    const own = messages.piece('user', [textPart(text)])
+    waiting.push({ author: 'witan', to: agent, text, isAttributed: true, own, only: agent })
+  } else if (at === 'beforeRun') {
+    const index = openingAt(waiting)
+    const words = waiting[index]
+    if (words !== undefined)
+      waiting[index] = { ...words, text: written, own: messages.piece('user', [textPart(written)]) }
+  } else if (at === 'afterRun') {
+    const index = lines.findLastIndex(({ reply }) => reply?.agent === agent)
+    const line = lines[index]
+    if (line?.reply === undefined || line.reply.calls.length > 0) return
+    const reply = { ...line.reply, text: written }
+    lines[index] = { ...line, reply, own: messages.piece('assistant', partsOf(reply)) }
+  }
+}
+
+/** Where the words stand that begin the work of a call; -1 for nowhere. */
+function openingAt(waiting: TraceDocument['waiting']): number {
+  const opening = waiting.findLastIndex(({ author, only }) => only === undefined && author !== 'witan')
+  return opening < 0 ? waiting.findLastIndex(({ only }) => only === undefined) : opening
+}
+
 /** The model of an agent reads what is wrong with its answer behind that answer. */
 function addCritique(
   { lines }: TraceDocument,
@@ -244,8 +283,7 @@ function addCritique(
 /** The model of an agent reads what it remembers behind the message that begins its work. */
 function addRemembered({ waiting }: TraceDocument, body: MemoryBody, messages: MessageWriter): void {
   if (body.op !== 'read') return
-  const opening = waiting.findLastIndex(({ author, only }) => only === undefined && author !== 'witan')
-  const at = opening < 0 ? waiting.findLastIndex(({ only }) => only === undefined) : opening
+  const at = openingAt(waiting)
   const { only, text } = memoryLine(body)
   const line = {
     author: 'witan',

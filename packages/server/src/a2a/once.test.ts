@@ -1,9 +1,8 @@
 /** A message that comes again while the request that brought it first has stored nothing: it waits until that has, or counts as lost. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RememberedReplies } from '@witan/core'
 import { WitanError } from '@witan/protocol'
-import { anonymousPrincipal } from '@witan/core/tooling'
+import { anonymousPrincipal, type RememberedReplies } from '@witan/core/tooling'
 import type { DatabaseId } from '@witan/protocol'
 import { accepted } from './once.ts'
 

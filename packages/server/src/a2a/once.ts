@@ -1,6 +1,6 @@
 /** One task for each message, however often it is sent: by caller, agent and message id. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { IdempotencyScope, RememberedReplies, Reservation } from '@witan/core'
+import type { IdempotencyScope, RememberedReplies, Reservation } from '@witan/core/tooling'
 import { errorTable, isWitanError } from '@witan/protocol'
 import type { Caller } from './credential.ts'
 

@@ -1,5 +1,5 @@
 /** The sub-agents of an agent, one by one, and direct runs of them. The parent's revision is the ETag of all replies. */
-import type { SubAgentAssignment } from '@witan/core'
+import type { SubAgentAssignment } from '@witan/core/tooling'
 import type { AgentInput } from '@witan/protocol'
 import {
   agentSchema,

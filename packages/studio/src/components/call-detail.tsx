@@ -24,6 +24,7 @@ import { MemoryList } from './memory-list.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
 import { CritiqueList } from './critique-list.tsx'
+import { HookList } from './hook-list.tsx'
 import { PlanList } from './plan-list.tsx'
 import { LiveReasoning } from './reasoning.tsx'
 import { RetrievalList } from './retrieval-list.tsx'
@@ -204,6 +205,7 @@ function Values({ view, call, open, speaker }: ValuesProps) {
       <MemoryList memories={call.memories} />
       <RetrievalList retrievals={call.retrievals} />
       <CritiqueList critiques={call.critiques} />
+      <HookList hooks={call.hooks} />
       <LiveReasoning reasoned={call.reasoned} />
       {call.text !== '' && (
         <div>

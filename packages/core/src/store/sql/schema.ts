@@ -301,6 +301,8 @@ const knowledge = 'select 1'
 const plans = 'select 1'
 /** Entries of type `critique`, which earlier versions cannot fold. */
 const critiques = 'select 1'
+/** Entries of type `hook`, which earlier versions cannot fold. */
+const hooks = 'select 1'
 /** Documents of a base name the revision that created it. Earlier versions would not know which are those of a deleted one. */
 const firstRevisions = 'alter table agents add column first_revision integer not null default 1'
 
@@ -335,6 +337,7 @@ const steps: readonly string[] = [
   plans,
   firstRevisions,
   critiques,
+  hooks,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -287,6 +287,9 @@ const plans = 'select 1'
 /** Entries of type `critique`, which earlier versions cannot fold. */
 const critiques = 'select 1'
 
+/** Entries of type `hook`, which earlier versions cannot fold. */
+const hooks = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -356,6 +359,7 @@ const steps: readonly Migration[] = [
   { sql: plans, worksFrom: 32 },
   { sql: firstRevisions, worksFrom: 33 },
   { sql: critiques, worksFrom: 34 },
+  { sql: hooks, worksFrom: 35 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */

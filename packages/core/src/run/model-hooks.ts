@@ -1,0 +1,94 @@
+/** Hooks around a model call: before a request for an answer, and before its reply counts [F02]. */
+import type { AgentCall } from '../conversation/state.ts'
+import type { Verdict } from '../hook/ask.ts'
+import { frozen } from '../identity/frozen.ts'
+import { hooksAt } from '../job/hook-dues.ts'
+import type { Job } from '../job/job.ts'
+import type { ModelReply } from '../model/model.ts'
+import { recordHooks } from './hook-effects.ts'
+import { ask, cleanFor, type ShownRequest, textIn } from './hook-question.ts'
+import { modelRequest, purposeOf } from './model-request.ts'
+import type { PreparedModelCall } from './prepare-model-call.ts'
+import type { Outcome, Thinking } from './thinking.ts'
+
+/** Whether hooks are to be asked before the next request of a call: not of what is asked about its answer, and not of what the log has decided. */
+export function isToBeAsked(call: AgentCall, job: Job): boolean {
+  if (hooksAt(job, 'beforeModel', call).length === 0) return false
+  return call.checked?.isRequest !== true && purposeOf(call) === null
+}
+
+/**
+ * Asks hooks before a request, and records what they decided. False if nothing is to be asked now: it is refused or cancelled, or its agent has
+ * something new to read, which may have to be looked up first.
+ */
+export function askBefore({ call, job, signal }: Thinking): boolean | Promise<boolean> {
+  const { document } = call
+  const [read, waiting] = [document.said.length, document.inbox.length]
+  const decide = (verdict: Verdict<string>): boolean => {
+    recordHooks(job, call.place, verdict.bodies)
+    return verdict.refused === null
+  }
+  const verdict = askOnce(call, job, signal)
+  if (!(verdict instanceof Promise)) return decide(verdict)
+  return verdict.then(async (late) => {
+    while (job.log.proposals.pending !== null) await job.log.proposals.pending
+    if (signal.aborted || job.lifecycle.stopped !== null || job.run.cancelled) return false
+    return document.said.length === read && document.inbox.length === waiting && decide(late)
+  })
+}
+
+function askOnce(call: AgentCall, job: Job, signal: AbortSignal) {
+  let made: ShownRequest | null = null
+  return ask<string>(call, job, {
+    ...{ at: 'beforeModel', row: hooksAt(job, 'beforeModel', call), signal: () => signal },
+    about: () => ({ model: call.model }),
+    request() {
+      made ??= shownRequest(call, job)
+      return made
+    },
+    take(rewrite) {
+      const text = textIn(rewrite, 'note')
+      return text === null || text.length > longestNote ? null : cleanFor(call, text)
+    },
+  })
+}
+
+function shownRequest(call: AgentCall, job: Job): ShownRequest {
+  const { messages, tools } = modelRequest(call, job, { offered: true, purpose: null }).request
+  return { messages: frozen(messages), tools: frozen(tools) }
+}
+
+/** The longest note to a model, in characters. */
+const longestNote = 16_000
+
+/** A reply, and what hooks decided of it: what they wrote stands in place of its text. */
+export function checkedReply(modelCall: PreparedModelCall, job: Job, reply: ModelReply): Outcome | Promise<Outcome> {
+  const { call } = modelCall
+  const row = hooksAt(job, 'afterModel', call)
+  const signal = job.busy.get(call.place.call)?.signal
+  if (row.length === 0 || signal === undefined) return { reply }
+  const { toolCalls, usage } = reply
+  const shown = { toolCalls: frozen(toolCalls), usage: frozen(usage) }
+  const verdict = ask<string>(call, job, {
+    ...{ at: 'afterModel', row, signal: () => signal },
+    about: (text = reply.text) => ({ ...shown, text }),
+    take(rewrite) {
+      const text = textIn(rewrite, 'text')
+      return text === null ? null : cleanFor(call, text)
+    },
+  })
+  return verdict instanceof Promise ? verdict.then((late) => decided(reply, late)) : decided(reply, verdict)
+}
+
+function decided(reply: ModelReply, verdict: Verdict<string>): Outcome {
+  if (verdict.bodies.length === 0) return { reply }
+  if (verdict.written === undefined) return { reply, verdict }
+  // What a model's server keeps of its reply holds the text as it was.
+  const { kept: _, ...rest } = reply
+  return { reply: { ...rest, text: verdict.written }, verdict }
+}
+
+/** Whether nothing of a call's replies is shown before they are whole: hooks may refuse or rewrite them. */
+export function isHeldBack(call: AgentCall, job: Job): boolean {
+  return hooksAt(job, 'afterModel', call).length > 0 || hooksAt(job, 'afterRun', call).length > 0
+}
