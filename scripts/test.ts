@@ -37,7 +37,7 @@ const severalProcesses = [
 
 /** What `npm test` leaves out, so that it stays under three minutes: whole programs that are started many times, and what waits for long. They run in `all`. */
 const besides = [
-  'examples/*/{federation,handbook,paid-search,process-discovery,support-desk}.test.ts',
+  'examples/*/{federation,guide,handbook,paid-search,process-discovery,support-desk}.test.ts',
   'examples/northwind/front-desk.test.ts',
   'packages/cli/src/{developing,doctor,hostile-text,program,serving}.test.ts',
   'packages/cli/src/commands/knowledge.test.ts',
