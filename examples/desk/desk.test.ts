@@ -1,7 +1,11 @@
 /** The desk by its script, over real files: each specialist, plans, reflection, memory, sources, the wall, approvals, background work, and what it lacks. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import type { Chat } from '@witan/core'
@@ -71,6 +75,33 @@ describe('a delegation to each specialist', () => {
     })
 })
 
+describe('other words for it', () => {
+  for (const [question, answer] of [
+    ['show me my inbox', /^6 mails:/],
+    ['Show my drafts', /^(There are no such mails|\d mails?:)/],
+    ['Delete all mails', /^I can search, read, draft and send mails, and nothing else\.$/],
+    ['Draft a mail to Jonas saying we are late', /To: jonas@halden\.example\nSubject: we are late\n\nHello Jonas,/],
+    ['Draft a mail to Tom: Can we meet? I am free.', /\n\nCan we meet\? I am free\.\n\n/],
+    ['Email Greta: we will come', /To: greta\.huber@alpine-foods\.example\nSubject: we will come/],
+    ['Is Jonas available on Friday?', /^Jonas has no 30 minutes free on 2026-10-23\.$/],
+    ['move my meeting with Tom to Friday', /^I can look into the calendar, and change nothing in it\.$/],
+    ['what do I have to do this week?', /^Open tasks:\n- t-3/],
+    ['Complete the task about elephants', /^There is no task “elephants”\.$/],
+    ['Who is Greta?', /^- Greta Huber, head of production/],
+    ['Can I take a flight to Salzburg?', /Flights need the approval of the team lead/],
+    ['how much did we sell in the north?', /^Revenue of 2026 by region/],
+    ['revenue 2024', /^The warehouse has the years 2025 and 2026 alone\.$/],
+    ['Should we hire somebody? What does the council think?', /^For: The work is there already\./],
+    [
+      'What is the discount policy, and book me a hotel',
+      /^A discount of up to 10[\s\S]*I have no specialist for this: “book me a hotel”\.$/,
+    ],
+    ['hello', /^Good day\. I can ask:\n- E-mails/],
+    ['asdf qwer', /^I have no specialist for this: “asdf qwer”[\s\S]*I am a script, not a language model/],
+  ] as const)
+    test(question, async () => assert.match((await ask(question)).text, answer))
+})
+
 test('a question of two parts asks two specialists at once', async () => {
   const { text, runId } = await ask('Which mails are unread, and when does our contract end?')
   assert.match(text, /^3 mails:[\s\S]*\n\nThe contract runs until 31 March 2027\./)
@@ -81,7 +112,7 @@ test('a question of two parts asks two specialists at once', async () => {
   )
 })
 
-test('where no specialist fits it says so, names those that there are, and calls nobody', async () => {
+test('[F07] where no specialist fits it says so, names those that there are, and calls nobody', async () => {
   const { text, runId } = await ask('Book me a flight to Oslo')
   assert.match(text, /^I have no specialist for this: “Book me a flight to Oslo”, and I do not do it myself\./)
   for (const name of ['E-mails', 'Meetings', 'Records', 'Tasks', 'Research', 'Data'])
@@ -157,13 +188,13 @@ test('a mail is drafted, sent once it is approved, and answers the mail that it 
     drafted.text,
     /^Drafted, not sent:\n\nTo: greta\.huber@alpine-foods\.example\nSubject: Re: Leaking seal on pump 7\n\nHello Greta,/,
   )
-  assert.equal((await readdir(join(stage.places.maildir, '.Drafts/cur'))).length, 1)
+  const drafts = await readdir(join(stage.places.maildir, '.Drafts/cur'))
   const waiting = await conversation.run('Send it')
   const [asked] = waiting.interruptions
   assert.deepEqual([waiting.status, asked?.kind, asked?.path], ['waiting', 'approval', 'emails/send_mail'])
   assert.deepEqual(await readdir(join(stage.places.maildir, '.Outbox/cur')), [])
   assert.equal((await decide(waiting, 'approved')).text, 'Sent to greta.huber@alpine-foods.example.')
-  assert.deepEqual(await readdir(join(stage.places.maildir, '.Drafts/cur')), [])
+  assert.equal((await readdir(join(stage.places.maildir, '.Drafts/cur'))).length, drafts.length - 1)
   const [sent = ''] = await readdir(join(stage.places.maildir, '.Outbox/cur'))
   const message = await readFile(join(stage.places.maildir, '.Outbox/cur', sent), 'utf8')
   assert.match(message, /^From: Nora Weiss <nora@halden\.example>\r\nTo: greta\.huber@alpine-foods\.example\r\n/)
@@ -219,7 +250,7 @@ test('each change of tasks waits for an approval, and is in the database after i
   assert.equal(row('maintenance of Baltic')?.['due'], '2026-10-26')
 })
 
-test('the council is run by a function of the desk, in the same tree, and nobody lists it', async () => {
+test('[F06] the council is run by a function of the desk, in the same tree, and nobody lists it', async () => {
   const { text, runId } = await ask('Ask the council: should we give Alpine Foods a discount of 12 percent?')
   assert.match(text, /^For: .*\nAgainst: .*\nAdvice: Give it only for two years or more/)
   const [tool] = (await stage.runtime.getRun(runId)).tree.children
@@ -253,4 +284,30 @@ test('a specialist is run directly, without the desk', async () => {
   assert.match(text, /no 30 minutes .* in which all are free/)
   assert.equal((await stage.runtime.getRun(runId)).tree.name, 'meetings')
   assert.match((await chat('records').run('Who are my contacts?')).text, /Greta Huber/)
+})
+
+test('with a model in the environment the same agents use it, and no model reads which account it is', async () => {
+  const asked: string[] = []
+  const server = createServer(async (request, response) => {
+    asked.push(`${request.headers.authorization} ${await text(request)}`)
+    const isCritique = asked.at(-1)?.includes('critique: ') === true
+    const message = { role: 'assistant', content: isCritique ? '{"verdict":"pass","problems":[]}' : 'I am a model.' }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ id: 'x', model: 'm-1', choices: [{ index: 0, message, finish_reason: 'stop' }] }))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const own = {
+    WITAN_MODEL: 'openai-compatible',
+    WITAN_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    WITAN_MODEL_NAME: 'm-1',
+  }
+  const real = await createStage({ env: { ...own, WITAN_API_KEY: 'key-of-mine' } })
+  const said = await real.runtime.conversation('main', { parameters: alpine }).run('Hello?')
+  await real.close()
+  server.close()
+  assert.equal(said.text, 'I am a model.')
+  assert.equal(asked.length, 2)
+  for (const request of asked) assert.match(request, /^Bearer key-of-mine .*specialists/s)
+  assert.doesNotMatch(asked.join(''), /accountId|acct-alpine|"council"/)
 })

@@ -1,5 +1,6 @@
 /** Mails and calendars that somebody wrote to do harm: each is an answer or an error in words, bounded, and never holds the event loop up. */
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -110,13 +111,23 @@ describe('hostile mails', () => {
       await symlink(stage.places.calendar, link)
       const { text } = await tried('emails', 'read_mail', { id })
       assert.match(text, /there is no mail of that id/)
-      assert.match(
-        (await tried('emails', 'draft_mail', { to: ['a@b.example'], subject: 'x', text: 'y', in_reply_to: id })).text,
-        /there is no mail/,
-      )
-      const sent = await tried('emails', 'send_mail', { to: ['a@b.example'], subject: 'x', text: 'y', draft_id: id })
-      assert.match(sent.text, /sent_id/)
     })
+
+  test('an id that is a path answers no mail, and removes no draft', async () => {
+    const mail = { to: ['a@b.example'], subject: 'x', text: 'y' }
+    const file = join(stage.places.maildir, 'draft-0123456789abcdef:2,DS')
+    await writeFile(file, 'not to be removed')
+    const answering = await tried('emails', 'draft_mail', { ...mail, in_reply_to: '../../office.db' })
+    assert.match(answering.text, /there is no mail of that id/)
+    for (const id of [
+      '../../office.db',
+      '../draft-0123456789abcdef',
+      `../../draft-0123456789abcdef${String.fromCharCode(0)}`,
+    ])
+      assert.match((await tried('emails', 'send_mail', { ...mail, draft_id: id })).text, /sent_id/)
+    for (const path of [file, stage.places.office, stage.places.calendar]) assert.ok(existsSync(path), path)
+    await rm(file)
+  })
 
   for (const [what, args] of [
     ['a line break in the subject', { to: ['a@b.example'], subject: 'x\r\nBcc: y@evil.example', text: 'z' }],
@@ -198,6 +209,20 @@ describe('hostile calendars', () => {
     ])
       assert.equal((await tried('meetings', 'list_meetings', args)).status, 'failed')
   })
+})
+
+test('a long message costs little', async () => {
+  for (const message of [
+    'draft '.repeat(50_000),
+    'a mail to '.repeat(20_000),
+    `${'what and '.repeat(20_000)}?`,
+    ': '.repeat(100_000),
+    `x${'\n'.repeat(100_000)}y`,
+  ]) {
+    const work = () => stage.runtime.conversation('main').run(message)
+    const { result } = await assertCheap({ longest: 50 }, work, message.slice(0, 20))
+    assert.equal(result.status, 'completed')
+  }
 })
 
 test('words that are SQL are words', async () => {

@@ -7,7 +7,7 @@ import { createReaders } from '@witan/readers'
 import { makeData, type Places } from './data/make-data.ts'
 import { deskOver } from './desk.ts'
 import { ingestDocuments } from './ingest.ts'
-import { modelsOf } from './model.ts'
+import { type Environment, modelsOf } from './model.ts'
 
 /** The account whose contract says three months. */
 export const alpine = { accountId: { value: 'acct-alpine', sendToModel: false } } as const
@@ -19,12 +19,12 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** Makes the data and the runtime. `paceMs` is what scripts wait before each reply. */
-export async function createStage({ paceMs = 0 } = {}): Promise<Stage> {
+/** Makes the data and the runtime. `paceMs` is what scripts wait before each reply, `env` what chooses a model. */
+export async function createStage({ paceMs = 0, env = {} as Environment } = {}): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'witan-desk-'))
   const places = await makeData(folder)
   const runtime = createRuntime({
-    ...deskOver(places, modelsOf({}, paceMs)),
+    ...deskOver(places, modelsOf(env, paceMs)),
     readers: createReaders({}),
     store: memoryStore(),
   })

@@ -1,5 +1,5 @@
 /** Makes the data of the example at its first start: a mailbox, a calendar, two databases. What is there already is left as it is. */
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -41,7 +41,9 @@ export async function makeData(folder: string): Promise<Places> {
     for (const { name, isRead, bytes } of mails)
       writeFileSync(join(draft, isRead ? 'cur' : 'new', isRead ? `${name}${flagged('S')}` : name), bytes)
   })
-  make(places.calendar, (draft) => cpSync(here('calendar.ics'), draft))
+  make(places.calendar, (draft) =>
+    writeFileSync(draft, readFileSync(here('calendar.ics'), 'utf8').replace(/\r?\n/g, '\r\n')),
+  )
   make(places.documents, (draft) => {
     for (const part of ['handbook', 'contracts']) cpSync(here(part), join(draft, part), { recursive: true })
   })

@@ -1,5 +1,5 @@
 /** The script of the agent `data`. */
-import type { Rule } from '@witan/core/testing'
+import { lastUserMessage, type Rule } from '@witan/core/testing'
 import { askedIn, call, lines, one, played, resultsAfter, rowsOf, type Asked, type Steps } from './play.ts'
 import { euros } from './words.ts'
 
@@ -12,8 +12,8 @@ const quarters = [1, 2, 3, 4, 5, 6, 7].map((number) => ({
 
 /** Figures by month, region or product; a report of all quarters, one step for each; and how far a report is. */
 export const dataScript: Rule = (request) => {
-  const asked = askedIn(request)
-  if (asked.message.includes('<history>')) return progress(asked.message)
+  const said = lastUserMessage(request)
+  if (said.includes('<history>')) return progress(said)
   const from = request.messages.findLastIndex(({ role, content }) => role === 'user' && isReport(content))
   const isAtWork =
     from >= 0 &&
@@ -25,7 +25,7 @@ export const dataScript: Rule = (request) => {
       .map(({ content }) => content)
     return { ...played(report(heard), resultsAfter(request, from)), delayMs: slow }
   }
-  return played(figures(asked), resultsAfter(request))
+  return played(figures(askedIn(request)), resultsAfter(request))
 }
 
 function isReport(message: string): boolean {

@@ -12,11 +12,19 @@ interface Line {
 
 /** How a person says what mails are to be like: the key of the block, and the words. */
 const wishes: readonly (readonly [string, RegExp])[] = [
+  ['ending', /\bmails? (?:should|shall|are to) (?:end|close) with[: ]+["“]?(.+?)["”]?[.!]?$/i],
+  ['beginning', /\bmails? (?:should|shall|are to) (?:begin|start|open) with[: ]+["“]?(.+?)["”]?[.!]?$/i],
   ['ending', /\b(?:sign|end|close) (?:all )?(?:my|the)? ?(?:e-?)?mails? with[: ]+["“]?(.+?)["”]?[.!]?$/i],
   ['ending', /\bsignature is[: ]+["“]?(.+?)["”]?[.!]?$/i],
   ['beginning', /\b(?:begin|start|open) (?:all )?(?:my|the)? ?(?:e-?)?mails? with[: ]+["“]?(.+?)["”]?[.!]?$/i],
 ]
 const writing = /\b(draft|write|send|reply|answer|e-?mail)\b.*?[:“"]\s*([\s\S]+?)["”]?$/i
+/** What is said without a colon: `write to anna@example.org that …`. */
+const writingThat = /\b(draft|write|send|reply|answer|e-?mail)\b.*? (?:that|saying) (.+)$/i
+const cannot = /\b(delete|remove|archive|forward|move|mark)\b/i
+const reading =
+  /\b(read|open|show|say|says|said|write|wrote|want|wants|attach|attached|send|sent|about what|summari[sz]e)\b/i
+const listing = /\b(unread|new|all|inbox|mailbox|outbox|drafts|mails|e-?mails)\b/i
 const sendsDraft = /\bsend (it|that|this|the (draft|mail|e-?mail|reply))\b/i
 
 /** Remembers wishes, drafts, sends, reads, and searches. */
@@ -30,13 +38,10 @@ export const emailsScript = playing(function* (asked): Steps {
     return asked.known.length === 0
       ? 'I remember nothing about your mails.'
       : `Your mails:\n${lines(asked.known, ({ key, text }) => `${key}: ${text}`)}`
-  if (writing.test(message)) return yield* write(asked)
+  if (writing.test(message) || writingThat.test(message)) return yield* write(asked)
   if (sendsDraft.test(message)) return yield* sendLast(asked)
-  if (
-    /\b(read|open|show|say|says|said|write|wrote|want|wants|about what|summari[sz]e)\b/i.test(message) &&
-    !/\bunread\b/i.test(message)
-  )
-    return yield* read(message)
+  if (cannot.test(message)) return 'I can search, read, draft and send mails, and nothing else.'
+  if (reading.test(message) && !listing.test(message)) return yield* read(message)
   return yield* search(message)
 })
 
@@ -53,7 +58,7 @@ function* keep({ known }: Asked, key: string, text: string): Steps {
 
 function* write(asked: Asked): Steps {
   const { message } = asked
-  const [, verb = '', said = ''] = writing.exec(message) ?? []
+  const [, verb = '', said = ''] = writing.exec(message) ?? writingThat.exec(message) ?? []
   const isReply = /^(reply|answer)$/i.test(verb)
   const to = yield* addressIn(message, isReply)
   if (typeof to === 'string') return to
@@ -73,11 +78,13 @@ interface To {
   readonly subject?: string
 }
 
+const nameBehind = /\b(?:to|of|from|with) (?:the (?:last )?(?:mail|message) (?:of|from) )?([A-Z]\w+)/
+const addressed = /\b(?:[Ww]rite|[Aa]nswer|[Ee]-?[Mm]ail|[Rr]eply) ([A-Z]\w+)/
+
 /** Whom a mail goes to: an address, a colleague, or who wrote a mail of that name. */
 function* addressIn(message: string, isReply: boolean): StepsTo<To | string> {
   const written = /[\w.+-]+@[\w.-]+\w/.exec(message)?.[0]
-  const name =
-    /\b(?:to|of|from|with) (?:the (?:last )?(?:mail|message) (?:of|from) )?([A-Z][\w]+)/.exec(message)?.[1] ?? ''
+  const name = (nameBehind.exec(message) ?? addressed.exec(message))?.[1] ?? ''
   const colleague = people.find(({ id }) => id === name.toLowerCase())
   if (!isReply && written !== undefined) return { address: written, name: '' }
   if (!isReply && colleague !== undefined) return { address: colleague.email, name }

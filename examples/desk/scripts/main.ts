@@ -39,6 +39,7 @@ function stepsOf(asked: Asked, isRevised: boolean): Steps | string {
   if (/\bcouncil\b|\bsecond opinion\b/i.test(message)) return council(message)
   if (/^(hello|hi|hey|help|good (morning|day|evening))\b|\bwhat can you do\b|\bwho are you\b/i.test(message))
     return `Good day. ${introduction(asked)}`
+  if (/^(thanks|thank you|ok|okay|good|fine)\b[^?]*$/i.test(message)) return 'You are welcome.'
   return isBriefing(message) ? brief(asked, isRevised) : delegate(asked)
 }
 
@@ -134,7 +135,7 @@ function reported(message: string): string {
 }
 
 function* council(message: string): Steps {
-  const question = message.replace(/^.*?\b(?:ask )?the council\b[:,]?\s*(?:whether |if )?/i, '').trim()
+  const question = message.replace(/^(?:please )?ask the council\b[:,]?\s*(?:whether |if )?/i, '').trim()
   const { text, error } = yield* one('ask_council', { question: question.length < 3 ? message : question })
   return error === null ? text : `The council gave no answer: ${error}`
 }

@@ -15,9 +15,13 @@ export const meetingsScript = playing(function* ({ message }): Steps {
     const free = listIn(found, 'free').map(({ shown }) => String(shown))
     const names = ids.map((id) => id.replace(/^./, (letter) => letter.toUpperCase())).join(' and ')
     if (found.error !== null) return `The calendar gave no answer: ${found.error}`
+    if (free.length === 0 && ids.length === 1)
+      return `${names} has no ${minutes} minutes free ${when}.${leftOut(found)}`
     if (free.length === 0) return `${names}: no ${minutes} minutes ${when} in which all are free.${leftOut(found)}`
     return `${names} ${ids.length === 1 ? 'is' : 'are'} free ${when} for ${minutes} minutes or more:\n${lines(free, (line) => line)}${leftOut(found)}`
   }
+  if (/\b(move|cancel|book|create|add|invite|accept|decline)\b/i.test(message))
+    return 'I can look into the calendar, and change nothing in it.'
   const [person] = who.length === 1 ? who : []
   const found = yield* one('list_meetings', { ...days, ...(person === undefined ? {} : { person: person.id }) })
   if (found.error !== null) return `The calendar gave no answer: ${found.error}`

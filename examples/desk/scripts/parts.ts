@@ -11,20 +11,26 @@ export interface Part {
 const routes: readonly (readonly [string, RegExp])[] = [
   [
     'emails',
-    /\b(e-?mails?|mails?|mailbox|inbox|outbox|unread|drafts?|reply|signature|send (it|that|this)|(write|wrote) to|(did|does|has) \w+ (write|written|want|say|ask))\b/i,
+    /\b(e-?mails?|mails?|mailbox|inbox|outbox|unread|drafts?|reply|signature|send (it|that|this)|(write|wrote) to|(did|does|has) \w+ (write|written|want|say|ask|attach|send))\b/i,
   ],
-  ['tasks', /\b(tasks?|to-?dos?|overdue|t-\w+)\b/i],
+  ['tasks', /\b(tasks?|to-?dos?|overdue|have to do|t-\w+)\b/i],
   ['meetings', /\b(meet|meetings?|calendar|free|available|busy|schedule|appointments?|slots?)\b/i],
   [
     'data',
-    /\b(revenue|sales|sold|turnover|figures|quarters?|warehouse|reports?|by (region|product|month)|per month)\b/i,
+    /\b(revenue|sales|sold|sells?|turnover|figures|quarters?|warehouse|reports?|by (region|product|month)|per month)\b/i,
   ],
   [
     'research',
-    /\b(contracts?|notice period|terminat\w*|polic(y|ies)|handbook|rules?|travel|hotels?|trains?|flights? (need|allowed)|discounts?|leave|illness|ill|response times?|technician|allowed|service cost)\b/i,
+    /\b(contracts?|notice period|terminat\w*|polic(y|ies)|handbook|rules?|travel|hotels?|trains?|(?<!\bbook\b.*)flights?|discounts?|leave|illness|ill|response times?|technician|allowed|service cost)\b/i,
   ],
-  ['records', /\b(accounts?|contacts?|invoices?|customers?|looks after|phone|owes?)\b/i],
+  [
+    'records',
+    /\b(accounts?|contacts?|invoices?|customers?|looks after|manager of|phone|owes?|who is (?!(in|on|the|my|free|at)\b)\w+)\b/i,
+  ],
 ]
+
+/** What no specialist does, whatever else the words are about. */
+const bought = /^(?:please )?(?:book|order|buy|reserve)\b/i
 
 /** Tools of the desk that are no specialists. */
 const notAgents =
@@ -83,5 +89,6 @@ function agentFor(text: string, asked: Asked): string | null {
     (name) => !known.has(name) && text.toLowerCase().includes(name.replace(/(ions?|ors?|s)$/, '')),
   )
   if (added !== undefined) return added
+  if (bought.test(text)) return null
   return routes.find(([name, words]) => offered.includes(name) && words.test(text))?.[0] ?? null
 }

@@ -63,6 +63,9 @@ export function* one(name: string, args: Readonly<Record<string, unknown>> = {})
   return result ?? { text: '', value: null, error: 'there is no result' }
 }
 
+/** Scripts look at no more of a message: their patterns are not made for long ones. */
+const maxCharacters = 4_000
+
 /** What a request asks. `before` leaves out the messages behind that one. */
 export function askedIn({ messages, tools }: ModelRequest, before = messages.length): Asked {
   const until = messages.slice(0, before).findLastIndex(({ role }) => role === 'user') + 1
@@ -71,9 +74,9 @@ export function askedIn({ messages, tools }: ModelRequest, before = messages.len
   const lines = users.flatMap(({ content }) => content.split('\n'))
   const memory = lines.findLast((line) => /^\[from @witan to @[\w-]+\] memory: /.test(line))
   const { blocks = [] } = objectOf(memory?.slice(memory.indexOf('{')) ?? '{}') as { blocks?: readonly Block[] }
-  const message = (users.at(-1)?.content ?? '').split(/\n*^\[from @witan to @/m)[0] ?? ''
+  const message = (users.at(-1)?.content ?? '').split(/^\[from @witan to @/m)[0] ?? ''
   return {
-    message: message.trim(),
+    message: message.slice(0, maxCharacters).trim(),
     known: blocks,
     past: finishedCalls({ messages: earlier } as unknown as ModelRequest),
     tools,

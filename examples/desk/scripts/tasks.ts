@@ -21,20 +21,26 @@ export const tasksScript = playing(function* ({ message }): Steps {
     return result.error === null ? `Added: “${title}” for ${who?.id ?? 'nora'}, due ${due}.` : refused(result)
   }
   if (done.test(message) || moved.test(message)) return yield* changes(message)
+  if (/\b(delete|remove)\b/i.test(message)) return 'I can add, complete and move tasks, and delete none.'
   if (/\boverdue|late\b/i.test(message)) {
     const rows = rowsOf(yield* one('open_tasks', { assignee: 'all' })).filter(({ due }) => String(due) < today)
     return rows.length === 0 ? 'No task is overdue.' : `Overdue:\n${listed(rows)}`
   }
-  const named = peopleIn(message)
-  const rows = rowsOf(yield* one('open_tasks', { assignee: named.length === 1 ? named[0]?.id : 'all' }))
+  const whose = peopleIn(message)
+  const rows = rowsOf(yield* one('open_tasks', { assignee: whose.length === 1 ? whose[0]?.id : 'all' }))
   return rows.length === 0 ? 'There are no open tasks.' : `Open tasks:\n${listed(rows)}`
 })
 
+/** How a task is named: by its id, by words in quotes, or by what it is about. */
+const named = [
+  /\b(t-\w+)\b/,
+  /[“"](.+?)[”"]/,
+  /\babout (?:the )?(\w+)/i,
+  /\btask ([\w ]+?)(?: (?:to|as|is|until)\b|[.!]|$)/i,
+]
+
 function* changes(message: string): Steps {
-  const words =
-    /\bt-\w+\b/.exec(message)?.[0] ??
-    /[“"](.+?)[”"]/.exec(message)?.[1] ??
-    /\b(?:about|task) ([\w ]+?)(?: (?:to|as|is|until)\b|[.!]|$)/i.exec(message)?.[1]
+  const words = named.map((pattern) => pattern.exec(message)?.[1]).find((found) => found !== undefined)
   if (words === undefined) return 'Which task? Name its id, such as t-3, or words of its title in quotes.'
   const rows = rowsOf(yield* one('find_tasks', { words }))
   const [task] = rows
