@@ -59,3 +59,24 @@ test('[F08] a call has what was said of its answers, and its answer is no reply 
     ],
   )
 })
+
+test('[F02] a call has what hooks decided of it, whatever a server says of that', () => {
+  const refused = { hook: 'audit', at: 'beforeTool', effect: 'refused', reason: 'too much' }
+  const { calls } = viewOf(
+    events(
+      ['start', 'a', { message: 'Go.' }, 'agent'],
+      ['hook', 'a', refused],
+      ['hook', 'nowhere', refused],
+      ['hook', 'a', { hook: 'audit', at: 'afterRun', effect: 'rewritten', reason: null }],
+      ['hook', 'a', { hook: 7, effect: 'odd' }],
+    ),
+  )
+  assert.deepEqual(
+    calls.get('a')?.hooks.map(({ at: _, ...one }) => one),
+    [
+      { seq: 2, hook: 'audit', point: 'beforeTool', effect: 'refused', reason: 'too much' },
+      { seq: 4, hook: 'audit', point: 'afterRun', effect: 'rewritten', reason: null },
+      { seq: 5, hook: '', point: '', effect: 'failed', reason: null },
+    ],
+  )
+})

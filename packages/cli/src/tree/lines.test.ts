@@ -128,6 +128,29 @@ describe('the tree of a run', () => {
     )
   })
 
+  test('[F02] says what a hook decided, in the tree and in the log, whatever was written', () => {
+    const [asked, started] = wholeRun
+    const hook = (effect: string, at: string, reason: string | null) =>
+      ({ type: 'hook', callId: 'root', content: { hook: 'audit', at, effect, reason } }) as unknown as Told
+    const told = [
+      asked,
+      started,
+      hook('refused', 'beforeTool', 'Too\nmuch.\u001b[2J'),
+      hook('rewritten', 'afterRun', null),
+      hook('failed', 'onInterruption', 'hook audit failed'),
+    ] as Told[]
+    const lines = [
+      'hook audit refused beforeTool: Too much.\\u001b[2J',
+      'hook audit rewrote afterRun',
+      'hook audit failed onInterruption',
+    ]
+    assert.deepEqual(draw(told).slice(1), [`├─ ${lines[0]}`, `├─ ${lines[1]}`, `└─ ${lines[2]}`])
+    assert.deepEqual(
+      log(tell(...told)).slice(1),
+      lines.map((line) => `│ ${line}`),
+    )
+  })
+
   test('[M24] says which address called and for whom, and which one a call goes to', () => {
     const called = { address: '@a\u001b[2J@a.test', hop: 2, onBehalfOf: ['mailto:\u202eu'] }
     const [asked, started] = wholeRun

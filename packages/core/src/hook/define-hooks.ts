@@ -141,6 +141,13 @@ export function defineHooks(definition: HooksDefinition): Hooks {
   return Object.freeze({ ...definition, timeoutMs, onError })
 }
 
+/** Whether a value is what `defineHooks` makes, of whatever copy of this package. */
+export function isHooks(value: unknown): value is Hooks {
+  if (typeof value !== 'object' || value === null) return false
+  const { name, timeoutMs, onError } = value as Partial<Hooks>
+  return typeof name === 'string' && typeof timeoutMs === 'number' && onError !== undefined
+}
+
 function isListOfTexts(list: unknown): boolean {
   return Array.isArray(list) && list.every((one) => typeof one === 'string')
 }

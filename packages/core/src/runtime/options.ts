@@ -14,7 +14,7 @@ import { isModel, type Model, type ModelPrice } from '../model/model.ts'
 import type { PriceTable } from '../model/price-table.ts'
 import type { Store } from '../store/store.ts'
 import type { TelemetryOptions } from '../telemetry/options.ts'
-import type { Hooks } from '../hook/define-hooks.ts'
+import { type Hooks, isHooks } from '../hook/define-hooks.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
 import type { FederationOptions } from '../federation/remotes.ts'
 import type { RemoteCaller } from '../tool/remote.ts'
@@ -151,7 +151,7 @@ export function refuseUnknown(options: RuntimeOptions): void {
   }
   const wrong = (path: string, what: string, hint: string) =>
     new WitanError('CONFIG_INVALID', `\`${path}\` is not ${what}.`, { path, hint })
-  const { maxJobs = 1, agents = [], protocols = [], knowledge = [], models = {}, store } = options
+  const { maxJobs = 1, agents = [], protocols = [], knowledge = [], models = {}, hooks = [], store } = options
   if (!Number.isInteger(maxJobs) || maxJobs < 1)
     throw wrong('maxJobs', 'a number of jobs', 'Pass an integer of at least 1, or omit it for 200.')
   if (!Array.isArray(agents)) throw wrong('agents', 'a list', 'Write `agents: [one, two]`.')
@@ -159,6 +159,8 @@ export function refuseUnknown(options: RuntimeOptions): void {
   if (hole >= 0) throw wrong(`agents.${hole}`, 'an agent', 'Pass a result of `defineAgent`, or an agent as data.')
   const [none] = Object.entries(models).find(([, model]) => !isModel(model)) ?? []
   if (none !== undefined) throw wrong(`models.${none}`, 'a model', 'Pass an object with `id` and `stream`.')
+  if (!Array.isArray(hooks) || !hooks.every(isHooks))
+    throw wrong('hooks', 'a list of hooks', 'Write `hooks: [audit]` with results of `defineHooks`.')
   if (!Array.isArray(protocols)) throw wrong('protocols', 'a list', 'Write `protocols: [one, two]`.')
   if (!Array.isArray(knowledge)) throw wrong('knowledge', 'a list', 'Write `knowledge: [one, two]`.')
   if (store !== undefined && typeof store.append !== 'function')
