@@ -4,11 +4,14 @@ import { readHtml } from './html.ts'
 import type { Reading } from './reading.ts'
 import { rowText } from './reading.ts'
 
-/** The structure of blocks alone: what stands within a line is quoted as it is written, and takes no time. */
+/** The structure of blocks alone: what stands within a line is quoted as it is written, and takes no time. No target of a link is kept, so none is refused. */
 const parser = new MarkdownIt({ html: true })
 parser.core.ruler.enableOnly(['normalize', 'block'])
+parser.validateLink = () => true
 
 const mostFrontLines = 200
+/** A heading of more characters stands as it is written, and so do those of a file behind so many characters of headings with marks: reading marks takes time. */
+const [longestHeading, mostOfHeadings] = [500, 500_000]
 
 /** HTML in Markdown gives what it gives in a page. The lines between `---` at the begin are a block; their `title` is that of the file. */
 export function* readMarkdown(source: string): Reading {
@@ -16,7 +19,9 @@ export function* readMarkdown(source: string): Reading {
   if (front.text !== '') yield { kind: 'code', text: front.text }
   const body = source.slice(front.end)
   const lines = body.split('\n')
-  const tokens = parser.parse(body, {})
+  const definitions = {}
+  const tokens = parser.parse(body, definitions)
+  const plainOf = headingReader(definitions)
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token
     const end = endOf(tokens, at)
@@ -77,8 +82,25 @@ function withoutComments(text: string): string {
   return parts.length === 0 ? text : parts.join('') + text.slice(from)
 }
 
-/** A heading without marks of emphasis and without the targets of links; a very long one as it is written. */
-function plainOf(heading: string): string {
-  if (heading.length > 500) return heading
-  return heading.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|__|[*`]/g, '')
+/** Reads what headings of a file say: without marks of emphasis, and without the targets of links and images. */
+function headingReader(definitions: Record<string, unknown>): (heading: string) => string {
+  let left = mostOfHeadings
+  return (heading) => {
+    if (heading.length > longestHeading || !/[[\]*_`<&\\~]/.test(heading)) return heading
+    left -= heading.length
+    if (left < 0) return heading
+    const tokens: Token[] = []
+    parser.inline.parse(heading, parser, definitions, tokens)
+    return textOf(tokens)
+  }
+}
+
+/** What tokens within a line say. HTML is kept as it is written. */
+function textOf(tokens: readonly Token[]): string {
+  return tokens
+    .map(({ type, content, children }) => {
+      if (type === 'softbreak' || type === 'hardbreak') return '\n'
+      return type === 'image' ? textOf(children ?? []) : content
+    })
+    .join('')
 }

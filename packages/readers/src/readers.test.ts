@@ -178,6 +178,7 @@ const poison: Readonly<Record<string, Readonly<Record<string, () => string | Uin
   'text/markdown': {
     'open brackets': () => '['.repeat(million),
     'open brackets in a heading': () => `# ${'['.repeat(400)}\n# ${'['.repeat(million)}`,
+    'open links and images in headings': () => `# ${'![a]('.repeat(60)}${'!['.repeat(95)}\n`.repeat(size / 500),
     'open emphasis': () => '*a **a '.repeat(million / 7),
     'open tags': () => '<'.repeat(million),
     'open comments': () => '<!--'.repeat(million / 4),

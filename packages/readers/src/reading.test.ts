@@ -178,6 +178,39 @@ describe('what files become', () => {
     }
   })
 
+  test('what a heading in Markdown says, whatever shape its links have', async () => {
+    const quoted = '[a](b'.repeat(120)
+    const table: readonly (readonly [written: string, read: string])[] = [
+      ['[link](javascript:alert(1))', 'link'],
+      ['See [link](https://example.org/a_(b)_(c)) now', 'See link now'],
+      ['[link](<a b)c>)', 'link'],
+      ['[link](a "b) c")', 'link'],
+      ['[a [b] c](d)', 'a [b] c'],
+      ['[a `]` b](c)', 'a ] b'],
+      ['[**a** _b_](c)', 'a b'],
+      ['![photo](a_(b).png) of', 'photo of'],
+      ['[![icon](a.png) text](b)', 'icon text'],
+      ['![a [b](c) d](e)', 'a b d'],
+      ['![a `*b*` c](d)', 'a *b* c'],
+      ['[text][ref], [ref][] and [ref]', 'text, ref and ref'],
+      ['[text][none] and [none]', '[text][none] and [none]'],
+      ['<https://example.org/a> and <me@example.org>', 'https://example.org/a and me@example.org'],
+      ['<javascript:alert(1)>', 'javascript:alert(1)'],
+      ['https://example.org/a_b_c', 'https://example.org/a_b_c'],
+      ['\\[a\\](b)', '[a](b)'],
+      ['[a\\]b](c)', 'a]b'],
+      ['[a] (b)', '[a] (b)'],
+      ['a](b) [c', 'a](b) [c'],
+      ['[](b)c', 'c'],
+      ['snake_case, 2 * 3 * 4, `a*b`, ~~c~~', 'snake_case, 2 * 3 * 4, a*b, c'],
+      ['Map<Key, Value> &amp; <b>x</b>', 'Map<Key, Value> & <b>x</b>'],
+      [quoted, quoted],
+    ]
+    for (const [written, said] of table)
+      assert.deepEqual(await read(`# ${written}\n\n[ref]: javascript:x`, 'text/markdown'), [`h1 ${said}`], written)
+    assert.deepEqual(await read('[a](b)\n[c](d(e))\n===', 'text/markdown'), ['h1 a\\nc'])
+  })
+
   test('what a reader refuses, and how it says so', async () => {
     const table: readonly (readonly [string, string, string])[] = [
       ['{', 'application/json', 'It is not JSON.'],
