@@ -167,3 +167,50 @@ test('[E33] a limit in money is a number above nothing, and a check warns where 
   )
   await runtime.close()
 })
+
+test('a cost limit warns of each embedding model without a price, whose tokens make the cost of runs unknown', async () => {
+  const placed = { embed: async (texts: readonly string[]) => ({ vectors: texts.map(() => [1]), tokens: 1 }) }
+  const price: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 }
+  const listing = { vendor: 'vendor', model: 'listed' }
+  const base = (id: string, embedding: string | null, more = {}) => ({ id, description: id, embedding, ...more })
+  const runtime = createRuntime({
+    models: { cheap: scriptedModel(() => 'ok', { id: 'cheap', price: cheap }) },
+    embeddings: {
+      priced: { id: 'priced', price, ...placed },
+      listed: { id: 'listed', listing, ...placed },
+      unlisted: { id: 'unlisted', listing: { ...listing, model: 'other' }, ...placed },
+      bare: { id: 'bare', ...placed },
+    },
+    prices: { vendor: { date: '2026-01-01', models: { listed: price } } },
+    connections: {
+      local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', prices: { told: price } },
+    },
+    knowledge: [
+      base('words', null),
+      ...['priced', 'listed', 'unlisted', 'bare'].map((name) => base(name, name)),
+      ...['told', 'untold'].map((name) => base(name, `local/${name}`)),
+      base('again', 'bare'),
+      base('nowhere', 'nowhere/model'),
+    ],
+    agents: [
+      {
+        ...agent('root', { limits: { maxCostUsd: 1 }, subAgents: [{ agent: 'leaf', description: 'Knows.' }] }),
+        model: 'cheap',
+        knowledgeBases: ['words', 'priced', 'listed', 'told', 'nowhere', 'unlisted'],
+      },
+      { ...agent('leaf'), model: 'cheap', knowledgeBases: ['bare', 'again', 'untold'] },
+    ],
+  })
+  const { warnings } = await runtime.agents.check()
+  const told = (model: string, at: string) => [
+    'PRICE_UNKNOWN',
+    'root',
+    'limits.maxCostUsd',
+    `\`root\` has a cost limit, but the price of the embedding model \`${model}\` of knowledge base \`${at.split(' ')[0]}\` of \`${at.split(' ')[1]}\` is unknown: the cost of a run that searches there is unknown, too.`,
+  ]
+  assert.deepEqual(
+    warnings.map(({ code, agent: id, path, detail }) => [code, id, path, detail]),
+    [told('unlisted', 'unlisted root'), told('bare', 'bare leaf'), told('local/untold', 'untold leaf')],
+  )
+  await runtime.close()
+})

@@ -18,6 +18,8 @@ interface Embeddings {
   texts(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>
   /** The numbers of a query; null where the model fails, or is unknown, which is reported. */
   query(model: string, text: string, of: Placing): Promise<readonly number[] | null>
+  /** True if a model of that name is there, and nothing says what its tokens cost. */
+  lacksPrice(model: string): boolean
 }
 
 /** What texts are placed for. */
@@ -42,12 +44,15 @@ export function embeddingsOf(options: RuntimeOptions, { clock, rateLimitOf, repo
   const { totalMs: _, ...retry } = options.retry ?? {}
   const tries = { ...retry, sleep: sleeper(clock), random: options.random ?? randomNumber }
   const { prices = priceTable } = options
+  const find = (name: string) => {
+    const model = made.get(name) ?? connect(options, { name, connection: connectionOf(name) })
+    if (model !== null) made.set(name, model)
+    return model
+  }
   const place = async (name: string, list: readonly string[], { signal, embedded }: Placing) => {
-    const connection = name.slice(0, Math.max(name.indexOf('/'), 0))
-    const model = made.get(name) ?? connect(options, { name, connection })
+    const model = find(name)
     if (model === null) throw unknown(name)
-    made.set(name, model)
-    const limit = rateLimitOf(connection)
+    const limit = rateLimitOf(connectionOf(name))
     const ask = async () => {
       await limit?.enter(signal)
       try {
@@ -69,7 +74,16 @@ export function embeddingsOf(options: RuntimeOptions, { clock, rateLimitOf, repo
         return null
       }
     },
+    lacksPrice(name) {
+      const model = find(name)
+      return model !== null && costOfEmbedding(1, model, prices).costUsd === undefined
+    },
   }
+}
+
+/** The connection that the name of a model begins with; empty if it has none. */
+function connectionOf(name: string): string {
+  return name.slice(0, Math.max(name.indexOf('/'), 0))
 }
 
 /** Makes a request of which `embedded` says what it used. */

@@ -136,7 +136,8 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     expireAt: (database, at) => expiry.at(database, at),
     traceparent: telemetry?.traceparent ?? null,
   })
-  const check = checkContext({ tools, querySources: sources, maySend, maxDepth: env.ceilings.maxDepth }, models)
+  const about = { tools, querySources: sources, maySend, maxDepth: env.ceilings.maxDepth }
+  const check = checkContext({ ...about, lacksEmbeddingPrice: embeddings.lacksPrice }, models)
   const { warm, documents } = keepWarm({ store, hub, registry, telemetry, metrics, report })
   const tracker = new RunTracker(createAwake())
   const worker = new Worker({
@@ -177,7 +178,7 @@ function printError(error: unknown): void {
 
 /** What a check reads besides agents. */
 function checkContext(
-  about: Pick<CheckContext, 'tools' | 'querySources' | 'maySend' | 'maxDepth'>,
+  about: Pick<CheckContext, 'tools' | 'querySources' | 'maySend' | 'maxDepth' | 'lacksEmbeddingPrice'>,
   models: ReturnType<typeof modelDirectory>,
 ): CheckContext {
   return {

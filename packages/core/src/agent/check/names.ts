@@ -23,6 +23,8 @@ export interface Surroundings {
   hasModel(name: string): boolean
   /** True if the price of the model is known. */
   hasPrice(name: string): boolean
+  /** True if an embedding model of that name is there, and its price is not known. */
+  lacksEmbeddingPrice(name: string): boolean
   readonly modelNames: readonly string[]
   /** Agents checked in the same call: a wrong edge of one of them is reported there, at the edge. */
   readonly checked?: ReadonlySet<string>

@@ -16,6 +16,7 @@ const context: CheckContext = {
   hasModel: () => true,
   maySend: () => true,
   hasPrice: () => true,
+  lacksEmbeddingPrice: () => false,
   modelNames: [],
   protocols: new Map(),
   bases: new Map(),
