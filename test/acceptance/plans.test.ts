@@ -285,6 +285,48 @@ describe('what models read of a plan', () => {
     assert.deepEqual(two.slice(0, one.length), one)
   })
 
+  test('once its agent plans no more it is history: shown as it was, told to no model, with no further calls', async () => {
+    const trim = { kind: 'summarize', maxTokensBefore: 60, maxTokensAfter: 20 }
+    const late = (enablePlanning: boolean) =>
+      stage.save(agent('late', { enablePlanning, history: { trim }, subAgents: [sub('clerk')] }))
+    await stage.save(agent('clerk'))
+    await late(true)
+    const words = 'word '.repeat(120)
+    const ask = { calls: [{ name: 'clerk', args: { message: 'Help.' } }] }
+    stage.model.on('clerk', () => ({ text: 'Helped.' }))
+    const steps = [step('a', 'in_progress')]
+    const replies = [planning(steps), ask, { text: 'Begun.' }, ask, { text: words, usage: { input: 200, output: 120 } }]
+    const more = [{ text: 'Third.' }, planning(steps), { text: 'Fourth.' }]
+    stage.model.on('late', ({ body }) => {
+      const isSummary = /<conversation>/.test(String(body.messages.at(-1)?.content))
+      return isSummary ? { text: 'They spoke.' } : ((replies.shift() ?? more.shift()) as { text: string })
+    })
+    const run = await stage.ask('late', 'Go.')
+    completed(run)
+    const begun = await planOf(run.conversationId)
+    assert.deepEqual([begun?.revision, begun?.steps[0]?.calls?.length], [1, 1])
+    const asked = () =>
+      stage.model.of('late').filter(({ body }) => !/<conversation>/.test(JSON.stringify(body.messages)))
+    const told = (at: number) => JSON.stringify(asked()[at]?.body.messages)
+    await late(false)
+    const second = await stage.run(run.conversationId, { prompt: 'Go on.' })
+    completed(second)
+    assert.deepEqual(await planOf(run.conversationId), begun, 'what it calls now belongs to no step')
+    assert.equal((await stateOf(second.runId)).plan, null)
+    assert.ok(told(3).startsWith(told(2).slice(0, -1)), 'what was read never changes')
+    assert.doesNotMatch(JSON.stringify(asked()[3]?.body.tools), /update_plan/)
+    completed(await stage.run(run.conversationId, { prompt: 'Third.' }))
+    assert.match(told(5), /They spoke/)
+    assert.doesNotMatch(told(5), /plan|Do a/)
+    await late(true)
+    const fourth = await stage.run(run.conversationId, { prompt: 'Fourth.' })
+    completed(fourth)
+    assert.doesNotMatch(told(6), /plan: |Do a/)
+    assert.equal((await stateOf(fourth.runId)).plan?.revision, 2, 'revisions go on counting')
+    const unfinished = notices(await stage.events(run.conversationId), 'PLAN_UNFINISHED')
+    assert.equal(unfinished.length, 2, 'of the first run and the last')
+  })
+
   test('no other agent reads it: not in a shared history, not after a hand-over', async () => {
     await stage.save(
       agent('chief', {

@@ -8,11 +8,13 @@ import { type Demand, demandsOf, demandsTool, isAskedFor } from '../tool/demand.
 import { policyAnswer } from '../tool/policy.ts'
 import { beginBody, endBody, isBody } from './body.ts'
 import { readInbox, replyOf } from './inbox.ts'
+import { takePlan } from './plan.ts'
 import { type AgentCall, type ConversationState, liveJob, type LiveJob, type ToolCall } from './state.ts'
 import { beginStep } from './step.ts'
 
 /** Begins with what is demanded and not met yet. Of a hidden run, which nobody asked for, nothing is. */
 export function beginWork(state: ConversationState, call: AgentCall, isHidden = false): void {
+  takePlan(call)
   const all = isHidden ? [] : demandsOf(call.agent)
   if (all.length === 0) return beginInitial(call)
   const demands = all.flatMap((demand, index) => (isMet(state, call, demand) ? [] : [index]))

@@ -59,8 +59,8 @@ export interface DocumentFold {
   readonly gathered: Map<string, Gathered>
   /** The plan of each agent that has one here. */
   readonly plans: Map<string, Plan>
-  /** The agents of its live calls. */
-  readonly callers: Map<string, string>
+  /** The agents of its live calls, and whether each works on its plan: one that it wrote in the call, or began with. */
+  readonly callers: Map<string, { readonly agent: string; readonly isPlanned: boolean }>
   /** The agent whose plan is shown: the last that wrote one, or began with one. */
   planner: string | null
 }
@@ -100,13 +100,15 @@ function applyPlan(document: DocumentFold, entry: Entry): void {
   const { place } = entry
   const { plans, callers } = document
   const caller = callers.get(place.parentCall ?? '')
-  if (entry.type === 'start' && caller !== undefined && isOfStep(entry)) addCall(plans.get(caller), place.call)
+  if (entry.type === 'start' && caller?.isPlanned === true && isOfStep(entry))
+    addCall(plans.get(caller.agent), place.call)
   if (place.document !== document.path) return
   if (entry.type === 'plan') {
     plans.set(place.author, revised(plans.get(place.author) ?? null, entry.body))
+    callers.set(place.parentCall ?? '', { agent: place.author, isPlanned: true })
     document.planner = place.author
   } else if (entry.type === 'start' && entry.kind === 'agent') {
-    callers.set(place.call, place.author)
+    callers.set(place.call, { agent: place.author, isPlanned: entry.body.plan !== undefined })
     if (entry.body.history === 'isolated') plans.delete(place.author)
     if (plans.has(place.author)) document.planner = place.author
   } else if (entry.kind === 'agent') callers.delete(place.call)

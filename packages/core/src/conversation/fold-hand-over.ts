@@ -1,5 +1,6 @@
 /** Folds hand-overs: which call has control of a position, and what its answer may say [C33]. */
 import type { Entry } from '@witan/protocol/entries'
+import { takePlan } from './plan.ts'
 import type { AgentCall, LiveJob } from './state.ts'
 import type { SharedHistory } from './shared-history.ts'
 
@@ -22,6 +23,7 @@ export function foldTransfer(run: LiveJob | null, { place, body }: Entry & { typ
   if (returned) {
     call.active = true
     call.handedTo = null
+    takePlan(call)
     return
   }
   run.transfers += 1

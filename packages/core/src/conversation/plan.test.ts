@@ -8,7 +8,8 @@ import { finish } from '../run/settle.ts'
 import { dropHistory } from './cut.ts'
 import { makeEntry } from './entry.ts'
 import { callTree } from './tree.ts'
-import { unfinishedPlan } from './plan.ts'
+import { openPlan, planStanding, takePlan, unfinishedPlan } from './plan.ts'
+import type { AgentCall } from './state.ts'
 
 const planned = { id: 'a', enablePlanning: true }
 const steps = (...statuses: PlanBody['steps'][number]['status'][]) =>
@@ -79,7 +80,7 @@ test('behind a summary each agent of the document reads its own plan, as it was 
   run.reply('', update('pending'))
   admit(run.job.run.root, run.job)
   const { document } = run.job.run.root
-  document.plans.set('b', { revision: 7, steps: [] })
+  document.plans.set('b', { revision: 7, body: { revision: 7, steps: [] }, unread: null })
   document.callStarts.push({ from: document.said.length, start: { seq: 50 }, isRoot: false })
   dropHistory(document, { document: document.path, reader: 'a', upToSeq: 49, text: 'They spoke.' })
   const step = JSON.stringify(steps('pending'))
@@ -91,6 +92,44 @@ test('behind a summary each agent of the document reads its own plan, as it was 
       ['[from @witan to @b] plan: {"revision":7,"steps":[]}', 'b'],
     ],
   )
+})
+
+test('an agent that plans no more has no plan: it reads no line that it has not read, and none is made for it', async () => {
+  const isRead = (document: AgentCall['document'], agent: string) =>
+    document.said.some((said) => said.kind === 'words' && said.only === agent)
+  for (const [before, now, read] of [
+    [[], [false], false],
+    [[], [true], true],
+    [[], [true, false], true],
+    [[false], [true], false],
+    [[false, true], [true], false],
+    [[true], [true], true],
+    [[true], [false], false],
+  ] as const) {
+    const run = await bareJob([planned])
+    run.reply('', update('pending'))
+    admit(run.job.run.root, run.job)
+    const { document } = run.job.run.root
+    const steps: PlanBody['steps'] = [{ id: 'x', title: 'X', status: 'pending' }]
+    document.plans.set('b', { revision: 7, body: { revision: 7, steps }, unread: null })
+    const work = (enablePlanning: boolean) => {
+      const call = { agent: { id: 'b', enablePlanning }, document, planRevisions: 0 } as unknown as AgentCall
+      takePlan(call)
+      return call
+    }
+    for (const isOn of before) work(isOn)
+    document.callStarts.push({ from: document.said.length, start: { seq: 50 }, isRoot: false })
+    dropHistory(document, { document: document.path, reader: 'a', upToSeq: 49, text: 'They spoke.' })
+    const calls = now.map(work)
+    const what = JSON.stringify([before, now])
+    assert.deepEqual([isRead(document, 'b'), isRead(document, 'a')], [read, true], what)
+    const isOver = [...before, ...now].includes(false)
+    assert.equal(
+      openPlan(document, { id: 'b', enablePlanning: true } as AgentCall['agent'])?.revision,
+      isOver ? undefined : 7,
+    )
+    assert.equal(planStanding(calls.at(-1) as AgentCall).revision, 7, 'revisions go on counting')
+  }
 })
 
 test('a tree holds plans of four million characters, those of the root and of the latest calls', async () => {

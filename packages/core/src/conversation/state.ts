@@ -6,7 +6,6 @@ import type {
   AnsweredMessage,
   CallPlace,
   LoggedToolCall,
-  PlanBody,
   RequiredBody,
   TaskGrant,
   ToolMode,
@@ -30,6 +29,7 @@ import { asksOutput } from '../model/output.ts'
 import type { Remembered, SaidBlocks } from './known-blocks.ts'
 import type { Checked, CheckedTool } from './checked.ts'
 import type { FinalReply } from './final-reply.ts'
+import type { KeptPlan } from './kept-plan.ts'
 import type { SharedHistory } from './shared-history.ts'
 import type { Reply, Said, SaidResult, Words } from './said.ts'
 
@@ -292,7 +292,7 @@ export interface DocumentState {
   /** What agents have read here of their memory, by agent; null before the first. */
   remembered: Map<string, Remembered> | null
   /** The latest plan of each agent that works here, by its id. */
-  readonly plans: Map<string, PlanBody>
+  readonly plans: Map<string, KeptPlan>
   /** The last note of the calls of an agent on another server; undefined for none. */
   remoteNote: unknown
   /** The seq of the last message of a person that was read here; 0 for none. */
