@@ -105,7 +105,8 @@ export interface BlockRecords {
   readBlocks(database: string, owners: readonly BlockOwner[]): Promise<readonly BlockRow[]>
   /**
    * Writes or deletes one block if it has the expected revision: of writers at once, one succeeds. The limits of its owner hold at every commit:
-   * what makes its kind no larger is never too much. A key that is used again goes on counting its revisions, for a week at least. With a writer's
+   * what makes its kind no larger is never too much. A key that is used again goes on counting its revisions, for a week at least, and a new key of an
+   * owner whose blocks were erased counts on behind all of those: no revision is given twice. With a writer's
    * conversation it also notes the use there, whatever the result: a conflict has the present text.
    */
   writeBlock(database: string, write: BlockWrite): Promise<BlockResult>
@@ -118,7 +119,10 @@ export interface BlockRecords {
   listBlockRevisions(database: string, id: string, page: RowPage): Promise<readonly BlockRevision[]>
   /** Deletes a block with its revisions. False if there was none. */
   deleteBlock(database: string, id: string): Promise<boolean>
-  /** Deletes all blocks about somebody, of one agent or of all, with their revisions and what is known of earlier ones. Returns how many there were. */
+  /**
+   * Deletes all blocks about somebody, of one agent or of all, with their revisions and what is known of earlier ones: keys, texts and writers. For
+   * a week the last revision of each owner is kept, one number. Returns how many there were.
+   */
   eraseBlocks(database: string, about: { readonly subject: string; readonly agent: string | null }): Promise<number>
   /** The conversations in which blocks about somebody were read or written, by id; `after` is one. Also after those are erased. */
   listBlockUses(

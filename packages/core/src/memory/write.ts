@@ -14,7 +14,7 @@ export interface OwnBlock {
 export interface BlockStanding {
   /** The block; null if there is none of that key. */
   readonly current: BlockRow | null
-  /** The last revision that the key had; 0 if none is known. */
+  /** The last revision that the key had; of an unknown one, the last of all that were erased; 0 if none is known. */
   readonly last: number
   /** The result that this call had before; null if it has not written. */
   readonly done: BlockResult | null
@@ -28,7 +28,10 @@ type BlockDecision =
   | { readonly kind: 'put'; readonly row: BlockRow }
   | { readonly kind: 'delete'; readonly revision: number }
 
-/** How long a deleted key goes on counting, in ms. */
+/** No block has this key: under it a store keeps the last revision of the erased blocks of an owner. */
+export const erasedKey = ''
+
+/** How long a deleted key goes on counting, and what was erased, in ms. */
 export const deletedKeyMs = 7 * 86_400_000
 
 /** What a write does. Pure. */

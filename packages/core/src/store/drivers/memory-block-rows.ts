@@ -1,6 +1,6 @@
 /** Blocks of agents' memory in the tables of the store in memory: by owner, by id, and by what they are deleted with. */
 import type { BlockOwner, BlockRevision, BlockRow, BlockUse } from '../../memory/records.ts'
-import { deletedKeyMs, type WrittenBefore } from '../../memory/write.ts'
+import { deletedKeyMs, erasedKey, type WrittenBefore } from '../../memory/write.ts'
 
 /** A key of an owner: its block, or what is known of a deleted one. */
 export interface KeptKey {
@@ -49,8 +49,7 @@ export function keepBlock(blocks: KeptBlocks, kept: KeptKey, row: BlockRow): voi
   if (kept.row === null) {
     dropKey(blocks, kept)
     blocks.ids.set(row.id, kept)
-    groupIn(blocks.owners, nameOf(kept.owner), () => new Map<string, KeptKey>()).set(kept.key, kept)
-    for (const [groups, name] of groupsOf(blocks, kept)) groupIn(groups, name, () => new Set<KeptKey>()).add(kept)
+    keepKey(blocks, kept)
   }
   kept.row = row
   kept.last = Math.max(kept.last, row.revision)
@@ -65,7 +64,7 @@ export function deleteKept(blocks: KeptBlocks, kept: KeptKey, now: number): void
 }
 
 /** Removes all that is known of a key. */
-export function dropKey(blocks: KeptBlocks, kept: KeptKey): void {
+function dropKey(blocks: KeptBlocks, kept: KeptKey): void {
   blocks.deleted.delete(kept)
   if (kept.row !== null) blocks.ids.delete(kept.row.id)
   const name = nameOf(kept.owner)
@@ -75,6 +74,34 @@ export function dropKey(blocks: KeptBlocks, kept: KeptKey): void {
     groups.get(of)?.delete(kept)
     if (groups.get(of)?.size === 0) groups.delete(of)
   }
+}
+
+/** A key that has no block yet. It counts on behind what its owner had and was erased. */
+export function newKey(
+  blocks: KeptBlocks,
+  { agent, scope, subject, conversation, key }: BlockOwner & Pick<BlockRow, 'key'>,
+): KeptKey {
+  const owner = { agent, scope, subject, conversation }
+  const last = keysOf(blocks, owner).get(erasedKey)?.last ?? 0
+  return { owner, key, row: null, last, deletedAt: 0, revisions: [], calls: new Map() }
+}
+
+/** Removes all that is known of a key, but the last revision of its owner. True if it had a block. */
+export function eraseKey(blocks: KeptBlocks, kept: KeptKey, now: number): boolean {
+  if (kept.key === erasedKey) return false
+  const erased = newKey(blocks, { ...kept.owner, key: erasedKey })
+  const before = keysOf(blocks, kept.owner).get(erasedKey)
+  if (before !== undefined) dropKey(blocks, before)
+  Object.assign(erased, { last: Math.max(erased.last, kept.last), deletedAt: now })
+  dropKey(blocks, kept)
+  keepKey(blocks, erased)
+  blocks.deleted.add(erased)
+  return kept.row !== null
+}
+
+function keepKey(blocks: KeptBlocks, kept: KeptKey): void {
+  groupIn(blocks.owners, nameOf(kept.owner), () => new Map<string, KeptKey>()).set(kept.key, kept)
+  for (const [groups, name] of groupsOf(blocks, kept)) groupIn(groups, name, () => new Set<KeptKey>()).add(kept)
 }
 
 function groupsOf({ subjects, conversations }: KeptBlocks, { owner: { subject, conversation } }: KeptKey) {

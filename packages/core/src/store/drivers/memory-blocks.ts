@@ -10,7 +10,16 @@ import {
 import { type BlockStanding, decideWrite, resultAgain } from '../../memory/write.ts'
 import { startOf } from '../cursor.ts'
 import { boundedRows } from '../../identity/row-page.ts'
-import { deleteKept, dropKey, forgetDeleted, keepBlock, type KeptKey, keysOf, noteUse } from './memory-block-rows.ts'
+import {
+  deleteKept,
+  eraseKey,
+  forgetDeleted,
+  keepBlock,
+  type KeptKey,
+  keysOf,
+  newKey,
+  noteUse,
+} from './memory-block-rows.ts'
 import { isGone, type Memory, type MemoryAccess, type MemoryTables, tablesOf } from './memory-tables.ts'
 
 /** The methods of a store that are about blocks. */
@@ -49,10 +58,9 @@ export function blockMethods({ memory }: MemoryAccess): BlockRecords {
     },
     async eraseBlocks(database, { subject, agent }) {
       let erased = 0
-      for (const kept of of(database).subjects.get(subject) ?? []) {
+      for (const kept of [...(of(database).subjects.get(subject) ?? [])]) {
         if (agent !== null && kept.owner.agent !== agent) continue
-        if (kept.row !== null) erased += 1
-        dropKey(of(database), kept)
+        if (eraseKey(of(database), kept, memory.now())) erased += 1
       }
       return erased
     },
@@ -77,7 +85,7 @@ export function blockMethods({ memory }: MemoryAccess): BlockRecords {
       const known = keysOf(blocks, block).get(block.key)
       if (known?.row != null || blocks.ids.has(block.id)) return false
       if (block.conversation !== null && !isThere(memory, tables, block.conversation)) return false
-      const kept = known ?? newKey(block)
+      const kept = known ?? newKey(blocks, block)
       keepBlock(blocks, kept, block)
       kept.revisions = [...revisions]
       return true
@@ -88,11 +96,6 @@ export function blockMethods({ memory }: MemoryAccess): BlockRecords {
 function isThere(memory: Memory, { conversations }: MemoryTables, id: string): boolean {
   const kept = conversations.get(id)
   return kept !== undefined && !isGone(memory, kept)
-}
-
-function newKey({ agent, scope, subject, conversation, key }: Pick<BlockRow, keyof KeptKey['owner'] | 'key'>): KeptKey {
-  const owner = { agent, scope, subject, conversation }
-  return { owner, key, row: null, last: 0, deletedAt: 0, revisions: [], calls: new Map() }
 }
 
 function isWanted(row: BlockRow, filter: BlockFilter): boolean {
@@ -110,7 +113,7 @@ function writeBlock(memory: Memory, tables: MemoryTables, write: BlockWrite): Bl
     noteUse(blocks, { agent: owner.agent, subject: owner.subject, conversation })
   forgetDeleted(blocks, memory.now())
   const keys = keysOf(blocks, owner)
-  const kept = keys.get(key) ?? newKey({ ...owner, key })
+  const kept = keys.get(key) ?? newKey(blocks, { ...owner, key })
   const decision = decideWrite(write, standingOf(keys, kept, call))
   if (decision.kind === 'done') return decision.result
   const row = decision.kind === 'put' ? decision.row : null
@@ -156,7 +159,7 @@ function copyBlocks(memory: Memory, tables: MemoryTables, { from, to, idOf }: Co
   const name = ({ owner: { agent, subject }, key }: KeptKey) => [agent, subject ?? '', key]
   for (const one of own.sort((first, second) => compared(name(first), name(second)))) {
     const row: BlockRow = { ...(one.row as BlockRow), id: idOf(), conversation: to }
-    const kept = keysOf(blocks, row).get(row.key) ?? newKey(row)
+    const kept = keysOf(blocks, row).get(row.key) ?? newKey(blocks, row)
     keepBlock(blocks, kept, row)
     kept.revisions = one.revisions
   }

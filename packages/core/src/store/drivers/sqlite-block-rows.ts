@@ -2,6 +2,7 @@
 import { isTurnSpent } from '../../identity/turn.ts'
 import type { BlockOwner, BlockRevision, BlockRow, BlockUse } from '../../memory/records.ts'
 import { blockSql } from '../sql/blocks.ts'
+import { erasedKey } from '../../memory/write.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { jsonText } from './sqlite-rows.ts'
 
@@ -67,6 +68,11 @@ export function keyOf({ get }: SqliteConnection, at: Place, key: string): KnownK
   return get(blockSql.findKey, ...at, key) as KnownKey | null
 }
 
+/** The last revision of the blocks of an owner that were erased; 0 if none is known. */
+export function lastErased(connection: SqliteConnection, at: Place): number {
+  return keyOf(connection, at, erasedKey)?.last ?? 0
+}
+
 /** What is known of a key: the number of its row, its block's id if there is one, and the last revision. */
 export interface KnownKey {
   readonly number: number
@@ -89,15 +95,17 @@ export interface PlacedBlock
  * what a process that ends leaves of it is removed.
  */
 export function addBlock(
-  { get, run }: SqliteConnection,
+  connection: SqliteConnection,
   block: PlacedBlock,
   { known, now }: { readonly known: KnownKey | null; readonly now: number },
 ): number {
   const { database, agent, scope, subject, conversation, key, id, kind, revision, characters, createdAt } = block
-  const last = Math.max(revision, known?.last ?? 0)
-  const owner = [database, agent, scope, subject, conversation, key] as const
+  const { run } = connection
+  const owner = [database, agent, scope, subject, conversation] as const
+  const last = Math.max(revision, known?.last ?? lastErased(connection, owner))
   const counts = [revision, last, characters, createdAt, id === null ? now : null] as const
-  const number = get(blockSql.insertBlock, ...owner, id, kind, ...counts)?.number as number
+  const number = connection.nextBlock()
+  run(blockSql.insertBlock, ...owner, key, id, kind, ...counts, number)
   if (known === null) return number
   run(blockSql.deleteKey, known.number)
   run(blockSql.moveRevisions, known.number, number)
@@ -141,6 +149,7 @@ type Next = readonly [sql: string, ...values: (string | number | null)[]]
 export function deleteBlocks(
   connection: SqliteConnection,
   [sql, ...values]: Next,
+  forget = (_number: number) => {},
 ): { readonly deleted: number; readonly isDone: boolean } {
   const { tuple, all, run } = connection
   const isEnough = enough()
@@ -150,11 +159,20 @@ export function deleteBlocks(
     if (next === null) return { deleted, isDone: true }
     const [number, isFound] = next as readonly [number, number]
     if (all(blockSql.deleteEarlier, number, textsAtOnce).length === textsAtOnce) continue
+    forget(number)
     run(blockSql.deleteRevisions, number)
     run(blockSql.deleteKey, number)
     deleted += isFound
   } while (!isEnough())
   return { deleted, isDone: false }
+}
+
+/** Deletes all blocks about somebody as `deleteBlocks` does. Their owners count on behind the last revision that they had. */
+export function eraseSome(connection: SqliteConnection, next: Next, now: number): ReturnType<typeof deleteBlocks> {
+  return deleteBlocks(connection, next, (number) => {
+    if (connection.all(blockSql.raiseErased, number, now).length > 0) return
+    connection.run(blockSql.insertErased, number, now, connection.nextBlock())
+  })
 }
 
 /** Deletes what is left of the blocks and uses of a conversation that is deleted, while this turn has a share. False if some is left. */

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import {
   anna,
+  blockOf,
   modelIn,
   textsOf,
   tried,
@@ -106,6 +107,25 @@ test('sqlite: texts that a process left when it ended are gone when the file is 
   assert.equal(countOf(folder, mark), 0)
 })
 
+test('sqlite: no number of a block is given twice, since what takes several turns goes by them', async (context) => {
+  const { file, store } = await opened(context)
+  for (const id of ['chats/1', 'chats/2']) await start(store, id)
+  await written(store, writing('first'))
+  for (let round = 1; round <= 3; round += 1) {
+    await written(store, writing('erased'))
+    await written(store, writing('copied', { owner: within('chats/1') }))
+    await store.copyBlocks(database, 'chats/1', 'chats/2', () => `copy ${round}`)
+    await store.putBlock(database, blockOf('put'), [])
+    await store.eraseBlocks(database, { subject: 'user:anna', agent: null })
+  }
+  await written(store, writing('last'))
+  await store.close()
+  const db = new DatabaseSync(file)
+  const [last] = db.prepare("select number from memory_blocks where key = 'last'").all()
+  db.close()
+  assert.ok(Number(last?.number) >= 1 + 3 * 4 + 1, String(last?.number))
+})
+
 for (const kind of ['memory', 'sqlite'])
   test(`${kind}: a deleted key counts on for a week, and is forgotten then`, async (context) => {
     let time = 1_000_000_000_000
@@ -122,5 +142,11 @@ for (const kind of ['memory', 'sqlite'])
     assert.equal(await tried(store, writing('b')), 'written 1')
     assert.equal(await tried(store, writing('c', { call: 'c1' })), 'written 1')
     assert.deepEqual(Object.keys(await textsOf(store)), ['a', 'b', 'c'])
+    const erase = () => store.eraseBlocks(database, { subject: 'user:anna', agent: null })
+    await erase()
+    time += deletedKeyMs
+    assert.equal(await tried(store, writing('d')), 'written 4')
+    time += 1
+    assert.equal(await tried(store, writing('e')), 'written 1', 'so does what was erased')
     await store.close()
   })

@@ -18,9 +18,11 @@ import {
   addRevision,
   clearTexts,
   deleteBlocks,
+  eraseSome,
   insertUse,
   keyOf,
   type KnownKey,
+  lastErased,
   manyCharacters,
   numberOf,
   overwriting,
@@ -73,7 +75,7 @@ export function blockMethods(session: SqliteSession): BlockRecords {
       if (number !== null) await clear(session, number)
       return number !== null
     },
-    eraseBlocks: (database, { subject, agent }) => removeAll(session, [blockSql.firstAbout, database, subject, agent]),
+    eraseBlocks: (database, { subject, agent }) => eraseAll(session, [blockSql.firstAbout, database, subject, agent]),
     listBlockUses: (database, { subject, agent, limit, after }) =>
       session.read(({ tuples }) =>
         tuples(blockSql.listUses, database, subject, agent, after, limit, session.now()).map(([id]) => id as string),
@@ -124,11 +126,11 @@ async function clear(session: SqliteSession, number: number): Promise<void> {
   }
 }
 
-/** Deletes all blocks that a statement finds, a few in each turn. Returns how many readers found before. */
-async function removeAll(session: SqliteSession, next: Parameters<typeof deleteBlocks>[1]): Promise<number> {
+/** Erases all blocks that a statement finds, a few in each turn. Returns how many readers found before. */
+async function eraseAll(session: SqliteSession, next: Parameters<typeof eraseSome>[1]): Promise<number> {
   for (let all = 0; ; ) {
     const { deleted, isDone } = await session.write(
-      (connection) => overwriting(connection, () => deleteBlocks(connection, next)),
+      (connection) => overwriting(connection, () => eraseSome(connection, next, session.now())),
       true,
       manyCharacters,
     )
@@ -188,13 +190,14 @@ function writeAt(
 }
 
 function standingOf(
-  { get, all }: SqliteConnection,
+  connection: SqliteConnection,
   { at, write, known }: { readonly at: Place; readonly write: BlockWrite; readonly known: KnownKey | null },
 ): BlockStanding {
+  const { get, all } = connection
   const there = known === null || known.id === null ? null : get(blockSql.getBlock, at[0], known.id)
   const current = there === null ? null : blockRow(there)
   const again = known === null || write.call === null ? null : get(blockSql.findCall, known.number, write.call)
   const done = resultAgain(again === null ? null : writtenRow(again), current)
   const own = all(blockSql.listOwn, ...at) as unknown as readonly OwnBlock[]
-  return { current, last: known?.last ?? 0, done, own }
+  return { current, last: known?.last ?? lastErased(connection, at), done, own }
 }

@@ -23,6 +23,8 @@ export interface SqliteConnection extends Statements {
   readonly db: DatabaseSync
   /** An unused number for a conversation of this file. */
   nextConversation(): number
+  /** An unused number for a block of memory, which no deleted one had since the file was opened: what takes several turns goes by it. */
+  nextBlock(): number
   readonly place: FilePlace
   close(): void
 }
@@ -59,10 +61,12 @@ function migrate(db: DatabaseSync): void {
 function connect(db: DatabaseSync, file: string): SqliteConnection {
   const place = placeOf(file)
   let lastNumber = numberOf(db, logSql.lastConversationNumber)
+  let lastBlock = numberOf(db, blockSql.lastNumber)
   return {
     db,
     ...statementsOf(db),
     nextConversation: () => ++lastNumber,
+    nextBlock: () => ++lastBlock,
     place,
     close() {
       if (place.lost === null) forgetHolder(file)

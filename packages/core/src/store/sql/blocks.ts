@@ -2,6 +2,7 @@
  * Statements on blocks of memory. A deleted block keeps its row without an id, and the numbers of its revisions without their texts, so that
  * its key goes on counting and a repeated call is known. `conversation` is the number of one.
  */
+import { erasedKey } from '../../memory/write.ts'
 import { isGone } from './log.ts'
 
 /** The tables, as the migration creates them. */
@@ -84,8 +85,10 @@ where block = ?1 and revision < ?2 and text is not null order by revision desc l
   listOwn: `select b.kind, b.key, b.characters from memory_blocks b where ${owned} and b.id is not null`,
   findCall: 'select revision, kind, at, written_by, text from memory_revisions where block = ?1 and call = ?2',
   insertBlock: `
-insert into memory_blocks (database, agent, scope, subject, conversation, key, id, kind, revision, last, characters, created_at, deleted_at)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) returning number`,
+insert into memory_blocks (number, database, agent, scope, subject, conversation, key, id, kind, revision, last, characters, created_at, deleted_at)
+values (?14, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`,
+  /** The highest number of a block. */
+  lastNumber: 'select coalesce(max(number), 0) from memory_blocks',
   updateBlock: 'update memory_blocks set kind = ?2, revision = ?3, last = ?3, characters = ?4 where number = ?1',
   insertRevision: `
 insert or replace into memory_revisions (block, revision, kind, call, at, written_by, text) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
@@ -94,6 +97,15 @@ insert or replace into memory_revisions (block, revision, kind, call, at, writte
   forgetRevisions: 'delete from memory_revisions where block = ?1 and revision <= ?2',
   moveRevisions: 'update memory_revisions set block = ?2, written_by = null, text = null where block = ?1',
   deleteKey: 'delete from memory_blocks where number = ?1',
+
+  /** The last revision that blocks of the owner of the block `?1` had, under a key that none has: this block is erased. */
+  raiseErased: `
+update memory_blocks as e set last = max(e.last, b.last), deleted_at = ?2 from memory_blocks b
+where b.number = ?1 and e.database = b.database and e.agent = b.agent and e.scope = b.scope and e.subject is b.subject
+  and e.conversation is b.conversation and e.key = '${erasedKey}' returning 1`,
+  insertErased: `
+insert into memory_blocks (number, database, agent, scope, subject, conversation, key, kind, revision, last, characters, created_at, deleted_at)
+select ?3, database, agent, scope, subject, conversation, '${erasedKey}', 'core', 0, last, 0, ?2, ?2 from memory_blocks where number = ?1`,
 
   setDeleted: `
 update memory_blocks set id = null, revision = ?2, last = ?2, characters = 0, deleted_at = ?3 where number = ?1`,
@@ -112,7 +124,7 @@ delete from memory_revisions where number in (
   /** The next block to delete, and whether it is one that readers find. */
   firstAbout: `
 select number, id is not null from memory_blocks
-where database = ?1 and subject = ?2 and (?3 is null or agent = ?3) order by number limit 1`,
+where database = ?1 and subject = ?2 and (?3 is null or agent = ?3) and key <> '${erasedKey}' order by number limit 1`,
   firstOf: 'select number, id is not null from memory_blocks where conversation = ?1 order by number limit 1',
   firstDeleted: 'select number, 0 from memory_blocks where deleted_at < ?1 order by deleted_at limit 1',
   /** Removes the texts of deleted blocks that a process left when it ended. */

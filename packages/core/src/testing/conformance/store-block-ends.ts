@@ -39,8 +39,8 @@ export function checkBlockEnds(check: Check): void {
     assert.deepEqual([await store.getBlock(database, id), await revisionsOf(store, id)], [null, []])
     const left = async () => (await Promise.all(owners.map((owner) => textsOf(store, owner)))).map(({ k }) => k ?? '')
     assert.deepEqual(await left(), ['', 'text of k', 'text of k', 'text of k', ''])
-    assert.equal((await written(store, writing('l'))).revision, 1, 'nothing is known of a deleted one')
-    assert.equal((await written(store, writing('k', { call: 'c1' }))).revision, 1)
+    assert.equal((await written(store, writing('k', { call: 'c1' }))).revision, 3, 'its call is not known any more')
+    assert.equal((await written(store, writing('new'))).revision, 3, 'which keys there were is not known')
     assert.equal(await store.eraseBlocks(database, { subject: 'user:anna', agent: null }), 3)
     assert.deepEqual(await left(), ['', '', 'text of k', 'text of k', ''])
     assert.equal(await store.eraseBlocks(database, { subject: 'user:anna', agent: null }), 0)
@@ -99,6 +99,51 @@ export function checkBlockEnds(check: Check): void {
 
   checkCopies(check)
   checkArrivals(check)
+}
+
+/** Registers the test that revisions go on counting behind what was erased. */
+export function checkBlockCounts(check: Check): void {
+  check('no revision is given twice, whatever was erased', async (store) => {
+    await start(store, 'chats/1')
+    const [bob, mate, own] = [{ ...anna, subject: 'user:bob' }, { ...anna, agent: 'mate' }, within('chats/1')]
+    const owners = [anna, bob, mate, own]
+    const erase = (agent: string | null = null) => store.eraseBlocks(database, { subject: 'user:anna', agent })
+    const fill = async (owner: typeof anna, key: string, upTo: number) => {
+      for (let expected = 0; expected < upTo; expected += 1)
+        await written(store, writing(key, { owner, expected: expected || null }))
+    }
+    for (const [owner, upTo] of [
+      [anna, 5],
+      [bob, 3],
+      [mate, 2],
+      [own, 4],
+    ] as const)
+      await fill(owner, 'k', upTo)
+    await fill(anna, 'l', 7)
+    await tried(store, writing('l', { text: '', expected: 7 }))
+    await erase('clerk')
+    const next = async (key: string) =>
+      Promise.all(owners.map((owner) => tried(store, writing(key, { owner, text: '' }))))
+    assert.deepEqual(await next('none'), ['gone 8', 'gone 0', 'gone 0', 'gone 4'])
+    for (const expected of [1, 5, 7, 8]) assert.equal(await tried(store, writing('k', { expected })), 'conflict')
+    assert.equal(await tried(store, writing('k')), 'written 9')
+    assert.equal(await tried(store, writing('l')), 'written 9')
+    assert.equal(await tried(store, writing('k', { owner: own })), 'written 5')
+    assert.equal(await tried(store, writing('x', { owner: mate })), 'written 1', 'another agent counts for itself')
+    for (let twice = 0; twice < 2; twice += 1) await erase()
+    assert.deepEqual(await next('none'), ['gone 9', 'gone 0', 'gone 2', 'gone 5'])
+    const block = blockOf('came', { revision: 3 })
+    const revisions = [{ revision: 3, text: block.text, at: 1, writtenBy: block.writtenBy }]
+    assert.ok(await store.putBlock(database, block, revisions))
+    assert.equal((await written(store, writing('came', { expected: 3 }))).revision, 10)
+    await store.deleteConversation(database, 'chats/1')
+    await start(store, 'chats/1')
+    assert.equal(
+      await tried(store, writing('k', { owner: own })),
+      'written 1',
+      'a conversation of that id is another one',
+    )
+  })
 }
 
 function checkKept(check: Check): void {

@@ -14,7 +14,7 @@ import {
   writing,
   written,
 } from './store-block-fixtures.ts'
-import { checkBlockEnds, checkSharedBlockEnds } from './store-block-ends.ts'
+import { checkBlockCounts, checkBlockEnds, checkSharedBlockEnds } from './store-block-ends.ts'
 import { checkBlockLists } from './store-block-lists.ts'
 import { type Check, type CheckTwo, conversation, database, past, start } from './store-fixtures.ts'
 
@@ -26,6 +26,7 @@ export function checkBlocks(check: Check): void {
   checkWriters(check)
   checkBlockLists(check)
   checkBlockEnds(check)
+  checkBlockCounts(check)
 }
 
 /** Texts that a careless store cuts, or cannot keep. */

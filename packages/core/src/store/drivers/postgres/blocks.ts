@@ -138,13 +138,19 @@ async function writeBlock(session: PostgresSession, at: string, write: BlockWrit
       [blockSql.findKey, ...key],
       [blockSql.findCall, ...key, call],
       [blockSql.listOwn, ...place],
+      [blockSql.lastErased, ...place],
     ])
-    const [, there = [], , , , found = [], again = [], own = []] = replies
+    const [, there = [], , , , found = [], again = [], own = [], [erased] = []] = replies
     if (there.length < new Set(conversations).size) return { ok: false, reason: 'gone' }
     const known = knownKey(found[0])
     const current = known?.row ?? null
     const done = resultAgain(again[0] === undefined ? null : writtenRow(again[0]), current)
-    const standing = { current, last: known?.last ?? 0, done, own: own as unknown as readonly OwnBlock[] }
+    const standing = {
+      current,
+      last: known?.last ?? (erased?.last as number | undefined) ?? 0,
+      done,
+      own: own as unknown as readonly OwnBlock[],
+    }
     const decision = decideWrite(write, standing)
     const notes = usesOf(at, by.conversationId, owner)
     if (decision.kind === 'done') {
@@ -241,13 +247,14 @@ async function eraseBlocks(
   const found = new Set<unknown>()
   return session.transaction(
     at,
-    async ({ send, commit }, mayBeDone) => {
+    async ({ send, commit, now }, mayBeDone) => {
       const of = agent === null ? null : stored(agent)
       const [rows = []] = await send([[blockSql.lockAbout, at, stored(subject), of]])
       if (!mayBeDone) found.clear()
       for (const { id } of rows) if (id !== null) found.add(id)
       const numbers = rows.map(({ number }) => number as number)
       const erase: Statement[] = [
+        [blockSql.keepErased, at, numbers, Math.trunc(now())],
         [blockSql.eraseRevisions, at, numbers],
         [blockSql.eraseBlocks, at, numbers],
       ]

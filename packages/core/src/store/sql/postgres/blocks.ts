@@ -3,6 +3,7 @@
  * and the numbers of its revisions without their texts, so that its key goes on counting and a repeated call is known.
  */
 import { type BlockFilter, keptRevisions } from '../../../memory/records.ts'
+import { erasedKey } from '../../../memory/write.ts'
 import { isOver } from './clock.ts'
 
 /** The tables, as the migration creates them. */
@@ -88,6 +89,8 @@ left join {s}.memory_revisions r on ${revision} and r.revision = b.revision wher
   findCall: `
 select r.revision, r.kind, r.at, r.written_by, r.text from {s}.memory_blocks b join {s}.memory_revisions r on ${revision}
 where ${owned} and b.key = $6 and r.call = $7`,
+  /** The last revision of the blocks of an owner that were erased. */
+  lastErased: `select b.last from {s}.memory_blocks b where ${owned} and b.key = '${erasedKey}'`,
   listOwn: `select b.kind, b.key, b.characters from {s}.memory_blocks b where ${owned} and b.id is not null`,
   /** Forgets some blocks that were deleted before `$2`. */
   forgetDeleted: `
@@ -102,7 +105,9 @@ delete from {s}.memory_blocks b using gone where b.database = $1 and b.number = 
   insertBlock: `
 with made as (
   insert into {s}.memory_blocks (database, agent, scope, subject, conversation, key, kind, id, revision, last, characters, created_at)
-  values ($1, $2, $3, $4, $5, $6, $11, $7, $8, $8, $9, $10) returning number
+  values ($1, $2, $3, $4, $5, $6, $11, $7, $8, greatest($8, (
+    select b.last from {s}.memory_blocks b where ${owned} and b.key = '${erasedKey}'
+  )), $9, $10) returning number
 )${addRevisions(11)}`,
   /** A block of the key of the deleted one `$2`, behind all others. */
   renewBlock: `
@@ -156,7 +161,16 @@ where b.database = $1 and b.id = $2 and r.revision = $3 and r.text is not null`,
   /** The blocks about somebody, of one agent or of all; also deleted ones. */
   lockAbout: `
 select number, id from {s}.memory_blocks
-where database = $1 and subject = $2 and subject <> '' and ($3::text is null or agent = $3) order by number for update`,
+where database = $1 and subject = $2 and subject <> '' and ($3::text is null or agent = $3) and key <> '${erasedKey}'
+order by number for update`,
+  /** Keeps the last revision that the owners of the blocks `$2` had, under a key that no block has. */
+  keepErased: `
+insert into {s}.memory_blocks as e (database, agent, scope, subject, conversation, key, kind, revision, last, characters, created_at, deleted_at)
+select $1, b.agent, b.scope, b.subject, b.conversation, '${erasedKey}', 'core', 0, max(b.last), 0, $3, $3
+from {s}.memory_blocks b where b.database = $1 and b.number = any($2)
+group by b.agent, b.scope, b.subject, b.conversation order by b.agent, b.scope, b.subject, b.conversation
+on conflict (database, agent, scope, subject, conversation, key) do update
+set last = greatest(e.last, excluded.last), deleted_at = excluded.deleted_at`,
   /** Of the blocks `$2`. */
   eraseRevisions: 'delete from {s}.memory_revisions where database = $1 and block = any($2)',
   eraseBlocks: 'delete from {s}.memory_blocks where database = $1 and number = any($2)',
