@@ -41,12 +41,16 @@ const { put, ingest, search } = callsOf(() => stage)
 
 /** Plays an embedding endpoint: each text is at one place, and `usage` is what it says that a request used. */
 async function createPlacer() {
-  const placed = { usage: { prompt_tokens: 7, total_tokens: 7 } as unknown, requests: 0 }
+  const placed = { usage: { prompt_tokens: 7, total_tokens: 7 } as unknown, requests: 0, refused: '' }
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
     const { input } = JSON.parse(Buffer.concat(parts).toString()) as { input: string[] }
     placed.requests += 1
+    if (placed.refused !== '' && input.some((one) => one.includes(placed.refused))) {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      return void response.end('{"error":{"message":"It is refused."}}')
+    }
     const data = input.map((_, index) => ({ index, embedding: [1, 0, 0] }))
     const usage = placed.usage === undefined ? '' : `,"usage":${placed.usage as string}`
     response.writeHead(200, { 'content-type': 'application/json' })
@@ -62,6 +66,9 @@ async function createPlacer() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     says,
     requests: () => placed.requests,
+    refuses: (word: string) => {
+      placed.refused = word
+    },
     close: () => new Promise((resolve) => server.close(resolve)),
   }
 }
@@ -214,4 +221,37 @@ test('a search by an administrator is in no usage', async () => {
   assert.equal((await search('house', 'wine')).length, 1)
   assert.equal(placer.requests(), 1)
   assert.deepEqual(await itemsBy('model'), before)
+})
+
+test('a document that its model refuses says so where it is listed, and is found in its old form', async () => {
+  placer.says('{"prompt_tokens":7}')
+  await put('shed', { embedding })
+  await ingest('shed', [text('rake.txt', 'The rake.'), text('saw.txt', 'The saw.')])
+  type Line = { key: string; failure: Record<string, unknown> | null }
+  const lines = async () => {
+    const { body } = await stage.witan.call<{ items: Line[] }>('GET', '/api/v1/knowledge/shed/documents')
+    return new Map(body.items.map(({ key, failure }) => [key, failure]))
+  }
+  assert.deepEqual(
+    await lines(),
+    new Map([
+      ['rake.txt', null],
+      ['saw.txt', null],
+    ]),
+  )
+  placer.refuses('saw')
+  await put('shed', { embedding, passageCharacters: 300 })
+  for (let failure = null; failure === null; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    failure = (await lines()).get('saw.txt') ?? null
+  }
+  placer.refuses('')
+  const { at, retryAt, ...failure } = (await lines()).get('saw.txt') ?? assert.fail()
+  const detail = 'The model `placer/small` could not place its passages.'
+  assert.deepEqual(failure, { code: 'EMBEDDING_FAILED', detail, attempts: 1 })
+  assert.equal(Date.parse(String(retryAt)) - Date.parse(String(at)), 300_000)
+  assert.equal((await lines()).get('rake.txt'), null)
+  const one = await stage.witan.call<Line>('GET', '/api/v1/knowledge/shed/documents/saw.txt')
+  assert.deepEqual(one.body.failure, { ...failure, at, retryAt })
+  assert.equal((await search('shed', 'saw')).length, 2)
 })

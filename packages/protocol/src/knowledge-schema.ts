@@ -90,6 +90,18 @@ export const documentInputSchema = z.strictObject({
 /** A document as written: only `key` and one of `text` and `data` are required. */
 export type KnowledgeDocumentInput = z.input<typeof documentInputSchema>
 
+/**
+ * Why a document could not be read again since its base reads otherwise. It is found in its old form meanwhile. `retryAt` is when it is tried
+ * next; null: not until it or its base changes.
+ */
+const rereadFailureSchema = z.object({
+  code: z.string(),
+  detail: z.string(),
+  at: z.string(),
+  attempts: z.number().int(),
+  retryAt: z.string().nullable(),
+})
+
 /** A document in a list. `title` is the given one, else the first heading, else the key. `passages` is how many it has. */
 export const documentLineSchema = z.object({
   key: z.string(),
@@ -101,6 +113,7 @@ export const documentLineSchema = z.object({
   revision: z.number().int(),
   passages: z.number().int(),
   ingestedAt: z.string(),
+  failure: rereadFailureSchema.nullable(),
 })
 export type KnowledgeDocumentLine = z.infer<typeof documentLineSchema>
 

@@ -82,7 +82,7 @@ test('what could not be placed when a base was read again is tried again later, 
   let isAway = true
   let asked = 0
   const embed: Embed = async (_, texts) => {
-    asked += 1
+    if (texts.some((one) => one.includes('word'))) asked += 1
     if (isAway) throw new Error('The model is away.')
     return texts.map(() => [1, 2])
   }
@@ -98,6 +98,64 @@ test('what could not be placed when a base was read again is tried again later, 
   clock.advance(300_000)
   await until([now])
   assert.equal(reports.length, 50)
+})
+
+/** What became of the documents of a base whose model refuses some texts, and how often it was asked for those. */
+async function refusing(context: TestContext, isAway: () => boolean) {
+  let refused = 0
+  const embed: Embed = async (_, texts) => {
+    if (isAway()) throw new Error('The model is away.')
+    if (texts.some((one) => one.includes('word119'))) {
+      refused += 1
+      throw new Error('The text is refused.')
+    }
+    return texts.map(() => [1, 2])
+  }
+  const stage = await afterChange(context, { embedding: 'local/embed' }, embed)
+  const failure = async () => (await stage.knowledge.readDocument('default', 'b', 'k119'))?.failure ?? null
+  const settled = async (count: number) => {
+    while ((await failure())?.attempts !== count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  /** Lets time pass, in steps of a look. */
+  const pass = async (minutes: number) => {
+    for (let passed = 0; passed < minutes; passed += 5) {
+      stage.clock.advance(300_000)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+  return { ...stage, failure, settled, pass, refused: () => refused }
+}
+
+test('a document that can never be read again is tried five times, ever later, and then left with its failure', async (context) => {
+  const { readings, failure, settled, pass, refused, now, old, ingest } = await refusing(context, () => false)
+  await settled(1)
+  assert.deepEqual((await readings()).toSorted(), [old, now].toSorted(), 'all others are read')
+  const minutes = [5, 20, 80, 320]
+  for (const [index, wait] of minutes.entries()) {
+    const { attempts, at, retryAt } = (await failure()) ?? assert.fail()
+    assert.deepEqual([attempts, retryAt], [index + 1, at + wait * 60_000])
+    await pass(wait)
+    await settled(index + 2)
+  }
+  const last = await failure()
+  const detail = 'The model `local/embed` could not place its passages.'
+  assert.deepEqual([last?.code, last?.detail, last?.retryAt], ['EMBEDDING_FAILED', detail, null])
+  await pass(1_000)
+  assert.equal(refused(), 5, 'it is left')
+  await ingest([text('k119', 'better')])
+  assert.deepEqual([await failure(), await readings()], [null, [now]])
+})
+
+test('while the model of a base is away, no document has failed by itself, however long that takes', async (context) => {
+  let isAway = true
+  const { failure, pass, knowledge, settled } = await refusing(context, () => isAway)
+  await pass(600)
+  const rows = await knowledge.listDocuments('default', 'b', { prefix: '', after: null, limit: 200 })
+  assert.ok(rows.length === 120 && rows.every((row) => row.failure === null))
+  isAway = false
+  await pass(5)
+  await settled(1)
+  assert.equal((await failure())?.attempts, 1)
 })
 
 test('a document that was being read while its base changed is read again', async (context) => {

@@ -3,7 +3,7 @@ import type { KnowledgeBase } from '@witan/protocol/knowledge'
 import type { Clock } from '../identity/clock.ts'
 import { readingOf } from '../knowledge/digest.ts'
 import type { DocumentEnd, HeldDocument } from '../knowledge/records.ts'
-import { type Reading, readDocument } from './read-document.ts'
+import { endInterrupted, type Reading, readDocument } from './read-document.ts'
 import { keepLooking, rereadSome, type UpkeepContext } from './upkeep.ts'
 
 /** What the loop needs. */
@@ -162,16 +162,15 @@ async function endOf(
   { base, held }: { readonly base: KnowledgeBase; readonly held: HeldDocument },
 ): Promise<DocumentEnd> {
   if (held.attempt <= mostAttempts) return readDocument(reading, { base, held }, closed.signal)
-  const detail = `Its reading was interrupted ${mostAttempts} times.`
-  return { kind: 'failed', code: 'DOCUMENT_UNREADABLE', detail }
+  return endInterrupted(reading, { base, held }, `Its reading was interrupted ${mostAttempts} times.`)
 }
 
 /**
  * Lets the next documents be read again behind one that was, and any that was read as its base did before it changed. While a model is away,
- * the next look begins anew.
+ * the next look begins anew; one that failed by itself holds up no others.
  */
 async function goOn({ context }: State, { database, base: name, key, content }: HeldDocument, end: DocumentEnd) {
-  if (end.kind === 'failed' && end.code === 'EMBEDDING_FAILED') return
+  if (end.kind === 'failed' && end.code === 'EMBEDDING_FAILED' && end.failure === undefined) return
   const base = await context.baseOf(database, name)
   if (base === null) return
   const isOutdated = end.kind === 'stored' && end.form.reading !== readingOf(base)

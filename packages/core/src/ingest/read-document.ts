@@ -5,6 +5,7 @@ import { runWithPauses } from '../identity/pausable.ts'
 import { mapInTurns } from '../identity/turn.ts'
 import type { Block, DocumentReader, ReadDocument } from '../knowledge/document.ts'
 import { digestAgain, readingOf } from '../knowledge/digest.ts'
+import { withFailure } from './retry-later.ts'
 import { dividedBlocks, type PassagePiece, splitPassages } from '../knowledge/passages.ts'
 import { isRead, parseAlready, readAlready } from '../knowledge/read-already.ts'
 import { quantized } from '../knowledge/vector.ts'
@@ -58,12 +59,28 @@ export async function readDocument(
     if (row === null) return { kind: 'unchanged' }
     const about = { ...row, digest: digestAgain(row.digest, base) }
     const end = await endOf(reading, { base, about, read: async () => row }, signal)
-    return end.kind === 'stored' ? { ...end, over: row.digest } : end
+    if (end.kind === 'stored') return { ...end, over: row.digest }
+    if (end.kind === 'failed' && end.code === 'EMBEDDING_FAILED' && (await isModelAway(reading, base, signal)))
+      return end
+    return withFailure(reading, { base, row }, end)
   }
   const page = { prefix: key, after: null, limit: 1 }
   const [known] = await reading.knowledge.listDocuments(database, held.base, page)
   if (known?.key === key && known.digest === digest) return { kind: 'unchanged' }
   return endOf(reading, { base, about: held, read: () => readContent(reading, { ...held, content }, signal) }, signal)
+}
+
+/** What becomes of a document whose reading was interrupted too often. Rejects only if the store fails. */
+export async function endInterrupted(
+  reading: Reading,
+  { base, held }: { readonly base: KnowledgeBase; readonly held: HeldDocument },
+  detail: string,
+): Promise<DocumentEnd> {
+  const end = unreadable(detail)
+  if (held.content !== null) return end
+  const page = { prefix: held.key, after: null, limit: 1 }
+  const [row] = await reading.knowledge.listDocuments(held.database, held.base, page)
+  return row?.key === held.key ? withFailure(reading, { base, row }, end) : end
 }
 
 /** A document to be read: what is known of it, and how it is read. */
@@ -176,6 +193,22 @@ function headingOf(blocks: readonly Block[]): string | null {
 function textOf({ heading, text }: PassagePiece, title: string | null): string {
   const above = title === null || heading.startsWith(title) ? [heading] : [title, heading]
   return [...above.filter((line) => line !== ''), text].join('\n')
+}
+
+/** Whether the model of a base places nothing at all now, so that no document is to blame. */
+async function isModelAway(
+  { embed }: Reading,
+  { embedding }: Pick<KnowledgeBase, 'embedding'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (embed === null || embedding === null) return true
+  try {
+    await inTime(mostPlacedSeconds, signal, (limit) => embed(embedding, ['Test.'], limit))
+    return false
+  } catch {
+    signal.throwIfAborted()
+    return true
+  }
 }
 
 async function vectorsOf(

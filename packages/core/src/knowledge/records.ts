@@ -3,6 +3,18 @@ import type { AttributeValue } from '@witan/protocol/knowledge'
 import type { Attributes, Block, PassageText } from './document.ts'
 import type { RowPage } from '../identity/row-page.ts'
 
+/** Why a document could not be read again since its base reads otherwise. Its form of before is found meanwhile. */
+export interface RereadFailure {
+  readonly code: string
+  readonly detail: string
+  readonly at: number
+  /** How its base was to read it: in another way it is tried anew. */
+  readonly reading: string
+  readonly attempts: number
+  /** Null: not until it or its base changes. */
+  readonly retryAt: number | null
+}
+
 /** A document as stored. `digest` is that of all that was given; `revision` counts its forms from 1 on. */
 export interface DocumentRow {
   readonly key: string
@@ -14,6 +26,8 @@ export interface DocumentRow {
   readonly revision: number
   readonly passages: number
   readonly ingestedAt: number
+  /** Null if it was not tried in vain since it was stored. */
+  readonly failure: RereadFailure | null
 }
 
 /** A new form of a document. `vectors`: one for each passage, each value in -127…127; null: its base has no embedding. */
@@ -96,12 +110,18 @@ export interface HeldDocument extends PendingDocument {
 
 /**
  * What became of a document. `unchanged`: the base has it with the digest of the held one, or there is nothing to read again. `over`: the
- * digest of the form that was read again.
+ * digest of the form that was read again. `failure`: kept with that form, if the base still has it.
  */
 export type DocumentEnd =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'stored'; readonly form: DocumentForm; readonly at: number; readonly over?: string }
-  | { readonly kind: 'failed'; readonly code: string; readonly detail: string }
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly detail: string
+      readonly failure?: RereadFailure
+      readonly over?: string
+    }
 
 /** What a store does with knowledge. A base has any name; what it means is not the store's. Keys have no lone surrogates. All reads see whole documents: the old form of one until its new form is complete. */
 export interface KnowledgeRecords {
@@ -166,7 +186,8 @@ export interface KnowledgeRecords {
     },
   ): Promise<IngestRow>
   /**
-   * Lets documents of a base be read again that were read otherwise than by `reading`: up to `limit` whose keys are behind `after`. Returns how
+   * Lets documents of a base be read again that were read otherwise than by `reading`: up to `limit` whose keys are behind `after`, but none that
+   * failed so and is not due `at` that time. Returns how
    * many; 0 while any of the base waits for that. Until then each is found in its old form, and what is read is what the base has by then, so
    * that nothing comes back that was replaced or deleted meanwhile.
    */
@@ -212,6 +233,15 @@ export function storedBases(rows: readonly (readonly [base: string, reading: str
     Map.groupBy(rows, ([base]) => base),
     ([base, of]) => ({ base, readings: of.flatMap(([, reading]) => reading ?? []) }),
   )
+}
+
+/** Whether a document is to be read again at a time: it was not tried in vain, or in another way, or is due. */
+export function isDue(
+  failure: RereadFailure | null | undefined,
+  { reading, at }: { readonly reading: string; readonly at: number },
+): boolean {
+  if (failure == null || failure.reading !== reading) return true
+  return failure.retryAt !== null && failure.retryAt <= at
 }
 
 /** How long an ended ingest is kept at least, in ms. */

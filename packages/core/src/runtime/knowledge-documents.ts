@@ -7,7 +7,7 @@ import { isoDate } from '../event/project.ts'
 import { notFound } from '../identity/not-found.ts'
 import { passageId } from '../knowledge/digest.ts'
 import { pageStart } from '../store/cursor.ts'
-import type { DocumentRow, IngestRow, PassageRow } from '../knowledge/records.ts'
+import type { DocumentRow, IngestRow, PassageRow, RereadFailure } from '../knowledge/records.ts'
 import type { KnowledgeDocuments } from './contract.ts'
 import { parseBody } from './body.ts'
 import { rowPage } from './page.ts'
@@ -83,11 +83,16 @@ export function knowledgeDocuments({ parts, database }: Scope, find: FindOwn): K
 }
 
 function lineOf(row: DocumentRow): KnowledgeDocumentLine {
-  const { key, title, uri, mediaType, attributes, digest, revision, passages, ingestedAt } = row
+  const { key, title, uri, mediaType, attributes, digest, revision, passages, ingestedAt, failure } = row
   return {
     ...{ key, title, uri, mediaType, attributes: { ...attributes }, digest, revision, passages },
     ingestedAt: isoDate(ingestedAt),
+    failure: failure === null ? null : failureOf(failure),
   }
+}
+
+function failureOf({ code, detail, at, attempts, retryAt }: RereadFailure): KnowledgeDocumentLine['failure'] {
+  return { code, detail, at: isoDate(at), attempts, retryAt: retryAt === null ? null : isoDate(retryAt) }
 }
 
 /** The place that a cursor names; null for none. */

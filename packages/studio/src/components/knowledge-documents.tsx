@@ -4,7 +4,7 @@ import type { KnowledgeDocumentLine, StoredKnowledgeBase } from '@witan/protocol
 import { shownText } from '@witan/protocol/shown'
 import { usePrincipal } from '../state/account.ts'
 import { attributeText, demandedAttributes } from '../state/knowledge.ts'
-import { count, formatAgo } from '../state/format.ts'
+import { count, formatAgo, formatMoment } from '../state/format.ts'
 import { useKnowledgeDocuments } from '../state/knowledge-queries.ts'
 import { useCommand } from '../state/use-command.ts'
 import { useNow } from '../state/use-now.ts'
@@ -84,7 +84,7 @@ interface LineProps {
 }
 
 function DocumentLine({ base, document, now }: LineProps) {
-  const { key, title, mediaType, passages, ingestedAt, attributes } = document
+  const { key, title, mediaType, passages, ingestedAt, attributes, failure } = document
   return (
     <div className="grid gap-x-4 gap-y-1 px-4 py-2.5 sm:grid-cols-[minmax(0,1fr)_auto]">
       <div className="min-w-0">
@@ -99,6 +99,7 @@ function DocumentLine({ base, document, now }: LineProps) {
         </Link>
         {title !== key && <p className="line-clamp-2 break-all font-mono text-xs text-muted">{shownText(key)}</p>}
         <AttributePills attributes={attributes} />
+        <RereadFailure failure={failure} />
       </div>
       <p className="flex flex-wrap gap-x-3 text-xs text-muted tabular-nums sm:flex-col sm:items-end">
         <span className="max-w-64 truncate">{shownText(mediaType)}</span>
@@ -110,6 +111,18 @@ function DocumentLine({ base, document, now }: LineProps) {
         <time dateTime={ingestedAt}>{formatAgo(ingestedAt, now)}</time>
       </p>
     </div>
+  )
+}
+
+/** Why a document is still found in an old form, and when it is tried again. Nothing where nothing failed. */
+export function RereadFailure({ failure }: Pick<KnowledgeDocumentLine, 'failure'>) {
+  if (failure === null) return null
+  const { code, detail, attempts, retryAt } = failure
+  return (
+    <p className="mt-1 break-words text-xs text-wait">
+      Found in its old form: it could not be read again ({code}, {count(attempts, 'attempt')}). {shownText(detail)}{' '}
+      {retryAt === null ? 'It is left until it or its base changes.' : `The next try: ${formatMoment(retryAt)}.`}
+    </p>
   )
 }
 

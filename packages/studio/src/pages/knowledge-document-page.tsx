@@ -7,7 +7,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../components/button.tsx'
 import { DeleteDialog } from '../components/delete-dialog.tsx'
 import { FactLine, FactList } from '../components/fact.tsx'
-import { AttributePills } from '../components/knowledge-documents.tsx'
+import { AttributePills, RereadFailure } from '../components/knowledge-documents.tsx'
 import { LongText } from '../components/long-text.tsx'
 import { EmptyNote, UnreadNote } from '../components/note.tsx'
 import { PassageList } from '../components/passage-list.tsx'
@@ -66,7 +66,7 @@ function Gone({ baseId, documentKey }: { readonly baseId: string; readonly docum
 }
 
 function DocumentHead({ baseId, document }: { readonly baseId: string; readonly document: KnowledgeDocument }) {
-  const { key, title, uri, mediaType, revision, passages, ingestedAt, attributes, digest } = document
+  const { key, title, uri, mediaType, revision, passages, ingestedAt, attributes, digest, failure } = document
   const isAdmin = usePrincipal()?.roles.includes('admin') === true
   return (
     <header className="flex flex-wrap items-start gap-x-6 gap-y-3">
@@ -95,6 +95,7 @@ function DocumentHead({ baseId, document }: { readonly baseId: string; readonly 
           </FactList>
         </div>
         <AttributePills attributes={attributes} />
+        <RereadFailure failure={failure} />
       </div>
       {isAdmin && <DeleteDocument baseId={baseId} document={document} />}
     </header>

@@ -176,6 +176,7 @@ export const documentSql = {
   change: `update documents set grp = ?, form = ?, passages = ?, words = ?, digest = ?, ingested_at = ?, ingest = ?, about = ?,
     revision = revision + 1 where number = ?`,
   keep: 'update documents set ingest = max(ingest, ?) where number = ?',
+  setAbout: 'update documents set about = ? where number = ?',
   delete: 'delete from documents where number = ?',
   deleteOf: 'delete from documents where base = ?',
   pruned: `select d.number, d.key, d.grp, d.form, d.passages, d.words from documents d

@@ -10,6 +10,7 @@ const base = 'handbook'
 export function checkBases(check: Check): void {
   checkLists(check)
   checkOutdated(check)
+  checkFailures(check)
   checkTurns(check)
 }
 
@@ -41,9 +42,58 @@ function checkLists(check: Check): void {
   })
 }
 
-function checkOutdated(check: Check): void {
-  const again = { base, at: 6, reading: 'r2', after: '', limit: 2 }
+const again = { base, at: 6, reading: 'r2', after: '', limit: 2 }
 
+function checkFailures(check: Check): void {
+  check(
+    'a document that could not be read again waits until it is due, or until it or its base changes',
+    async (store) => {
+      await ingested(
+        store,
+        ['a', 'b', 'c'].map((key) => ({ key, text: `horse ${key}` })),
+      )
+      const failure = { code: 'DOCUMENT_UNREADABLE', detail: 'Long.', at: 6, reading: 'r2', attempts: 1, retryAt: 100 }
+      const fail = async (reread: string, more: object, over?: string) => {
+        const { reading, at } = { reading: 'r2', at: 6, ...more }
+        const begin = { ...again, id: reread, at, reading, limit: 1 }
+        assert.equal(await store.knowledge.beginReread(database, begin), 1)
+        const [held = assert.fail()] = await claimed(store)
+        const { code, detail } = failure
+        const { title, uri, mediaType, attributes, digest } = held
+        const about = formOf({ key: held.key, text: '' })
+        assert.deepEqual([title, uri, mediaType, attributes], [`About ${held.key}`, about.uri, about.mediaType, {}])
+        const end = { kind: 'failed', code, detail, failure: { ...failure, ...more }, over: over ?? digest } as const
+        assert.ok(await store.knowledge.endDocument('w1', held, end))
+        return held.key
+      }
+      const failures = async () => {
+        const rows = await store.knowledge.listDocuments(database, base, { prefix: '', after: null, limit: 9 })
+        for (const row of rows) {
+          const read = await store.knowledge.readDocument(database, base, row.key)
+          assert.deepEqual(read?.failure, row.failure)
+        }
+        return rows.map((row) => row.failure?.retryAt)
+      }
+      assert.equal(await fail('i1', {}, 'another digest'), 'a')
+      assert.deepEqual(await failures(), [undefined, undefined, undefined], 'of what is not there any more')
+      assert.equal(await fail('i2', {}), 'a')
+      assert.equal(await fail('i3', { retryAt: null }), 'b')
+      assert.deepEqual(await failures(), [100, null, undefined])
+      assert.equal(await fail('i4', { at: 99, retryAt: 200 }), 'c')
+      assert.equal(await store.knowledge.beginReread(database, { ...again, id: 'none', at: 99 }), 0)
+      assert.equal(await fail('i5', { at: 100, attempts: 2, retryAt: null }), 'a', 'one that is due')
+      const [row] = await store.knowledge.listDocuments(database, base, { prefix: '', after: null, limit: 1 })
+      assert.deepEqual(row?.failure, { ...failure, at: 100, attempts: 2, retryAt: null })
+      assert.equal(await store.knowledge.beginReread(database, { ...again, id: 'none', at: 150 }), 0)
+      assert.equal(await fail('i6', { reading: 'r3', retryAt: 300 }), 'a', 'as its base reads otherwise')
+      await ingested(store, [{ key: 'b', text: 'cart' }])
+      assert.deepEqual(await failures(), [300, undefined, 200], 'it has changed')
+      assert.equal(await fail('i7', { reading: 'r3', at: 150 }), 'b')
+    },
+  )
+}
+
+function checkOutdated(check: Check): void {
   check('documents that were read otherwise are read again, some at a time', async (store) => {
     const documents = ['a', 'b', 'c', 'd', 'e'].map((key) => ({ key, text: `horse ${key}` }))
     await ingested(store, documents)

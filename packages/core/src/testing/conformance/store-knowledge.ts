@@ -81,7 +81,8 @@ function checkDocuments(check: Check): void {
     assert.ok(await store.knowledge.endDocument('w1', held ?? assert.fail(), end))
     const read = (await store.knowledge.readDocument(database, base, written.key)) ?? assert.fail()
     const { uri, mediaType, digest } = form
-    const row = { key, title: odd, uri, mediaType, attributes, digest, revision: 1, passages: 2, ingestedAt: 7 }
+    const counts = { revision: 1, passages: 2, ingestedAt: 7 }
+    const row = { key, title: odd, uri, mediaType, attributes, digest, ...counts, failure: null }
     assert.deepEqual(read, { ...row, blocks })
     assert.deepEqual(await store.knowledge.listDocuments(database, base, wholeList), [row])
     const place = { base, document: key, place: 0 }

@@ -72,6 +72,10 @@ async function finish(transaction: Transaction, given: Finishing): Promise<boole
   if (end.kind === 'failed') {
     const failure = { key: held.key, code: end.code, detail: end.detail }
     changes.push([ingestSql.addFailures, ...about, [JSON.stringify(failure)]])
+    if (end.failure !== undefined && before !== null && before.digest === end.over) {
+      const kept = JSON.stringify({ ...JSON.parse(before.about as string), failure: end.failure })
+      changes.push([documentSql.setAbout, database, base, stored(held.key), kept])
+    }
   }
   const isStored = end.kind === 'stored'
   const counts = [

@@ -5,9 +5,11 @@ import {
   afterPrefix,
   type HeldDocument,
   type IngestRow,
+  isDue,
   type KnowledgeRecords,
   keptIngestMs,
   type PendingDocument,
+  type RereadFailure,
 } from '../../../knowledge/records.ts'
 import { ingestSql } from '../../sql/postgres/knowledge.ts'
 import { partsOf } from '../../parts.ts'
@@ -73,14 +75,24 @@ export async function beginReread(session: PostgresSession, database: string, ag
   const work = async ({ send, commit }: Transaction, mayBeDone: boolean) => {
     const [[known] = []] = mayBeDone ? await send([[ingestSql.read, ...about]]) : []
     if (known !== undefined) return known.total as number
-    const [, rows = []] = await send([
-      [ingestSql.lockOutdated, database, base, reading],
-      [ingestSql.outdated, database, base, reading, stored(after), limit],
-    ])
-    if (rows.length === 0) return 0
-    const keys = rows.map(({ key }) => key as string)
-    const rest = rows.map((row) => JSON.stringify({ ...JSON.parse(row.about as string), digest: row.digest }))
-    const none = rows.map(() => ({ content: null }))
+    await send([[ingestSql.lockOutdated, database, base, reading]])
+    const due: { readonly key: string; readonly about: string }[] = []
+    // Those that wait for another time are read past, a page at a time.
+    for (let last = stored(after); ; ) {
+      const [rows = []] = await send([[ingestSql.outdated, database, base, reading, last, limit]])
+      for (const { key, about: text, digest } of rows) {
+        const { failure, ...rest } = JSON.parse(text as string) as { readonly failure?: RereadFailure }
+        last = key as string
+        if (isDue(failure, again)) due.push({ key: last, about: JSON.stringify({ ...rest, digest }) })
+        if (due.length === limit) break
+      }
+      if (due.length === limit || rows.length < limit) break
+      await pause()
+    }
+    if (due.length === 0) return 0
+    const keys = due.map(({ key }) => key)
+    const rest = due.map((one) => one.about)
+    const none = due.map(() => ({ content: null }))
     await commit([
       [ingestSql.addWaiting, ...about, keys, rest, ...(await contentsOf(none))],
       [ingestSql.add, ...about, null, keys.length, keys.length, Math.trunc(at)],

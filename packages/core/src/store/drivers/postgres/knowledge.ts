@@ -80,8 +80,12 @@ export function knowledgeRecords(session: PostgresSession): KnowledgeRecords {
 /** The time limit of statements with many rows, in ms. */
 const longMs = 60_000
 
+/** What is stored of a document as one text; `failure` is absent for none. */
+type DocumentAbout = Pick<DocumentRow, 'title' | 'uri' | 'mediaType' | 'attributes'> &
+  Partial<Pick<DocumentRow, 'failure'>>
+
 function documentOf(row: Row): DocumentRow {
-  const { title, uri, mediaType, attributes } = JSON.parse(row.about as string) as Omit<DocumentRow, 'key'>
+  const { title, uri, mediaType, attributes, failure = null } = JSON.parse(row.about as string) as DocumentAbout
   return {
     key: row.key as string,
     ...{ title, uri, mediaType, attributes: attributes as Attributes },
@@ -89,6 +93,7 @@ function documentOf(row: Row): DocumentRow {
     revision: row.revision as number,
     passages: row.passages as number,
     ingestedAt: row.ingested_at as number,
+    failure,
   }
 }
 

@@ -1,6 +1,12 @@
 /** Documents and their forms, in the thread of knowledge. */
 import type { Attributes, Block } from '../../../knowledge/document.ts'
-import { afterPrefix, type DocumentRow, type StoredBase, storedBases } from '../../../knowledge/records.ts'
+import {
+  afterPrefix,
+  type DocumentRow,
+  type RereadFailure,
+  type StoredBase,
+  storedBases,
+} from '../../../knowledge/records.ts'
 import { compareKeys } from '../../../knowledge/ranking.ts'
 import { documentSql, droppedSql, groupSql, ingestSql } from '../../sql/knowledge.ts'
 import { boundedRows } from '../../../identity/row-page.ts'
@@ -22,6 +28,8 @@ export interface DocumentAbout {
   readonly uri: string | null
   readonly mediaType: string
   readonly attributes: Attributes
+  /** Absent for none. */
+  readonly failure?: RereadFailure
 }
 
 /** What the row of a document has as one text. */
@@ -32,6 +40,7 @@ export function aboutOf(row: Row): DocumentAbout {
 function documentOf(row: Row): DocumentRow {
   return {
     key: row.key as string,
+    failure: null,
     ...aboutOf(row),
     digest: row.digest as string,
     revision: row.revision as number,

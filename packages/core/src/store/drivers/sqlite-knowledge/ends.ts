@@ -1,7 +1,7 @@
 /** Ends of documents, in the thread of knowledge. */
 import type { DocumentEnd, HeldDocument } from '../../../knowledge/records.ts'
 import { documentSql, ingestSql } from '../../sql/knowledge.ts'
-import { type DocumentAbout, type GoneDocument, hideForm } from './documents.ts'
+import { aboutOf, type DocumentAbout, type GoneDocument, hideForm } from './documents.ts'
 import {
   type CountedPassage,
   counted,
@@ -60,6 +60,7 @@ export function* endDocument(
     if (end.kind === 'failed') {
       const failure = { key: held.key, code: end.code, detail: end.detail }
       knowledge.run(ingestSql.addFailure, held.ingest, JSON.stringify(failure))
+      keepFailure(knowledge, held, end)
       count(knowledge, sent, { held, as: 'failed' })
       return true
     }
@@ -74,6 +75,16 @@ export function* endDocument(
     count(knowledge, sent, { held, as: 'unchanged' })
     return true
   })
+}
+
+type FailedEnd = DocumentEnd & { readonly kind: 'failed' }
+
+/** Keeps with a document why it could not be read again, if it is still what was read. */
+function keepFailure({ get, run }: Knowledge, { base, key }: Held, { failure, over }: FailedEnd): void {
+  if (failure === undefined) return
+  const document = get(documentSql.read, base, key)
+  if (document === null || document.digest !== over) return
+  run(documentSql.setAbout, JSON.stringify({ ...aboutOf(document), failure }), document.number as number)
 }
 
 type StoredEnd = SentEnd & { readonly end: { readonly kind: 'stored' } }

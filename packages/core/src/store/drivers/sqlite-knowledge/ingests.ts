@@ -1,10 +1,10 @@
 /** Ingests, and documents that wait, in the thread of knowledge. */
 import type { Attributes } from '../../../knowledge/document.ts'
 import type { HeldDocument, IngestRow } from '../../../knowledge/records.ts'
-import { afterPrefix, keptIngestMs } from '../../../knowledge/records.ts'
+import { afterPrefix, isDue, keptIngestMs } from '../../../knowledge/records.ts'
 import { documentSql, ingestSql } from '../../sql/knowledge.ts'
 import type { Row } from '../sqlite-rows.ts'
-import { dropIngest, type GoneDocument, removeDocument } from './documents.ts'
+import { aboutOf, type DocumentAbout, dropIngest, type GoneDocument, removeDocument } from './documents.ts'
 import { madeBase } from './groups.ts'
 import type { Knowledge } from './open.ts'
 
@@ -97,23 +97,45 @@ export interface NewReread {
 
 /** Lets some documents be read again that were read otherwise, unless some wait for that already. */
 export function beginReread(knowledge: Knowledge, again: NewReread): number {
-  const { run, tuple, all } = knowledge
+  const { run, tuple } = knowledge
   return knowledge.transaction(() => {
     const base = knowledge.baseOf(again.database, again.base)
     if (base === null || tuple(ingestSql.rereads, base) !== null) return 0
-    const rows = all(ingestSql.outdated, base, again.reading, again.after, again.limit)
+    const rows = dueOf(knowledge, base, again)
     if (rows.length === 0) return 0
     const number = tuple(ingestSql.nextIngest)?.[0] as number
     run(ingestSql.dropDraft, number)
     run(ingestSql.dropKeys, number)
     const turns = turnsOf(knowledge, base)
     for (const { key, digest, about } of rows) {
-      const pending = JSON.stringify({ ...(JSON.parse(about as string) as object), digest })
-      run(ingestSql.addWaiting, base, number, key as string, pending, null, turns())
+      const { title, uri, mediaType, attributes } = about
+      const pending: PendingAbout = { title, uri, mediaType, attributes, digest }
+      run(ingestSql.addWaiting, base, number, key, JSON.stringify(pending), null, turns())
     }
     run(ingestSql.add, number, base, again.id, null, rows.length, rows.length, again.at)
     return rows.length
   })
+}
+
+interface DueDocument {
+  readonly key: string
+  readonly digest: string
+  readonly about: DocumentAbout
+}
+
+/** The documents that are to be read again now, by key. Those that wait for another time are read past, a page at a time. */
+function dueOf({ all }: Knowledge, base: number, again: NewReread): readonly DueDocument[] {
+  const due: DueDocument[] = []
+  for (let after = again.after; ; ) {
+    const rows = all(ingestSql.outdated, base, again.reading, after, again.limit)
+    for (const row of rows) {
+      const about = aboutOf(row)
+      after = row.key as string
+      if (isDue(about.failure, again)) due.push({ key: after, digest: row.digest as string, about })
+      if (due.length === again.limit) return due
+    }
+    if (rows.length < again.limit) return due
+  }
 }
 
 /** An ingest, or null. */

@@ -216,6 +216,7 @@ on conflict (database, base, key) do update set grp = excluded.grp, form = exclu
   words = excluded.words, revision = knowledge_documents.revision + 1, digest = excluded.digest,
   ingested_at = excluded.ingested_at, about = excluded.about,
   ingest = case when $12 then knowledge_documents.ingest else excluded.ingest end`,
+  setAbout: 'update {s}.knowledge_documents set about = $4 where database = $1 and base = $2 and key = $3',
   /** A later ingest has it, unchanged. */
   keep: `update {s}.knowledge_documents d set ingest = greatest(d.ingest, i.number) from {s}.knowledge_ingests i
 where d.database = $1 and d.base = $2 and d.key = $3 and i.database = $1 and i.base = $2 and i.id = $4`,
