@@ -1,4 +1,4 @@
-/** What searches of a run place by an embedding model counts in usage alone: in the sums of the run and of the database, and in no limit. */
+/** What embedding models place counts in usage alone: of a run in its sums, of ingests and administrators in those of the database, and in no limit. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +21,11 @@ before(async () => {
   const connection = (baseUrl: string, prices: object) => ({ kind: 'openai-compatible', baseUrl, prices })
   const priced = Object.fromEntries(['reader', 'chief', 'frugal', 'doubter'].map((id) => [id, price(1, 1)]))
   const connections = { play: connection(model.url, priced), placer: connection(placer.url, { small: price(2, 0) }) }
-  const witan = await createWitan({ modelUrl: model.url, store: 'file', prepare: () => ({ connections }) })
+  const witan = await createWitan({
+    modelUrl: model.url,
+    store: 'file',
+    prepare: () => ({ connections, telemetry: { metrics: true } }),
+  })
   stage = { model, witan, ...callsTo(witan), close: () => end(witan) }
   await put('house', { embedding })
   await put('attic', { embedding: 'placer/free' })
@@ -126,7 +130,11 @@ describe('a search in a run', () => {
   test('[T27] counts in the sums of the database, for the embedding model by its name', async () => {
     const models = await itemsBy('model')
     assert.deepEqual(brief(models.get('play/reader')), [2, 0, 30, 3, 33, 0.000033, true])
-    assert.deepEqual(brief(models.get(embedding)), [0, 0, 14, 0, 14, 0.000028, true])
+    assert.deepEqual(
+      brief(models.get(embedding)),
+      [0, 0, 21, 0, 21, 0.000042, true],
+      'one of the ingest, two of the run',
+    )
     assert.deepEqual(brief((await itemsBy('agent')).get('reader')), all)
     assert.deepEqual(brief((await itemsBy('conversation')).get('chats/1')), all)
     assert.deepEqual(brief((await itemsBy('user')).get('user:local')), all)
@@ -151,7 +159,7 @@ describe('a search in a run', () => {
     const twice = [4, 2, 88, 6, 94, 0.000122, true]
     assert.deepEqual(brief((await itemsBy('conversation')).get('chats/1')), twice)
     assert.deepEqual(brief((await itemsBy('agent')).get('reader')), twice)
-    assert.deepEqual(brief((await itemsBy('model')).get(embedding)), [0, 0, 28, 0, 28, 0.000056, true])
+    assert.deepEqual(brief((await itemsBy('model')).get(embedding)), [0, 0, 35, 0, 35, 0.00007, true])
     assert.deepEqual(brief((await stage.document('chats/1')).totalUsage), twice)
   })
 
@@ -191,7 +199,7 @@ test('without a price the cost is unknown, whichever comes first', async () => {
     assert.equal((await itemsBy('conversation')).get(`chats/${retrieval}`)?.costUsd, null)
   }
   const item = (await itemsBy('model')).get('placer/free')
-  assert.deepEqual([item?.inputTokens, item?.costUsd], [14, null])
+  assert.deepEqual([item?.inputTokens, item?.costUsd], [21, null], 'one of the ingest')
 })
 
 const hostile = ['{"prompt_tokens":-5}', '{"prompt_tokens":1e300}', '{"prompt_tokens":1e999}', '{"prompt_tokens":1.5}']
@@ -215,12 +223,79 @@ for (const usage of [...hostile, ...odd, undefined])
     assert.deepEqual(brief(sums), brief(run.usage))
   })
 
-test('a search by an administrator is in no usage', async () => {
-  placer.says('{"prompt_tokens":7}')
-  const before = await itemsBy('model')
-  assert.equal((await search('house', 'wine')).length, 1)
-  assert.equal(placer.requests(), 1)
-  assert.deepEqual(await itemsBy('model'), before)
+describe('what is placed outside of runs', () => {
+  /** What a call adds to the sums by model and by day; no others change. */
+  const addedBy = async (work: () => Promise<unknown>) => {
+    const others = ['agent', 'conversation', 'user']
+    const read = async () => Promise.all(['model', 'day', ...others].map(itemsBy))
+    const [models, days, ...before] = await read()
+    await work()
+    const [model, day, ...now] = await read()
+    assert.deepEqual(now, before, others.join())
+    const of = (all: ReadonlyMap<string, Item> | undefined, key: string) => all?.get(key)
+    const [today = ''] = [...(day?.keys() ?? [])]
+    const tokens = (of(day, today)?.inputTokens ?? 0) - (of(days, today)?.inputTokens ?? 0)
+    const [was, is] = [of(models, embedding), of(model, embedding)]
+    const cost = ((is?.costUsd ?? 0) - (was?.costUsd ?? 0)) * 1_000_000
+    assert.equal((is?.inputTokens ?? 0) - (was?.inputTokens ?? 0), tokens)
+    assert.deepEqual([is?.modelCalls, is?.totalTokens], [0, is?.inputTokens])
+    return [tokens, Math.round(cost)]
+  }
+
+  test('[T27] counts by model and day: an ingest, a search by an administrator, and what a changed base reads again', async () => {
+    placer.says('{"prompt_tokens":7}')
+    await put('loft', { embedding })
+    const lines = Array.from({ length: 40 }, (_, at) => `Line ${at}: ${'word '.repeat(200)}`).join('\n\n')
+    assert.deepEqual(await addedBy(() => ingest('loft', [text('a.txt', 'One.'), text('b.txt', lines)])), [28, 56])
+    assert.deepEqual(await addedBy(() => ingest('loft', [text('a.txt', 'One.')])), [0, 0], 'unchanged')
+    assert.deepEqual(await addedBy(() => search('loft', 'word')), [7, 14])
+    assert.equal(placer.requests(), 5)
+    const again = async () => {
+      await put('loft', { embedding, language: 'none' })
+      while (placer.requests() < 9) await new Promise((resolve) => setTimeout(resolve, 20))
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+    assert.deepEqual(await addedBy(again), [28, 56])
+  })
+
+  test('a request that is refused costs nothing, and one whose tokens are not told makes the sums a lower bound', async () => {
+    placer.refuses('Refused')
+    const failed = await addedBy(async () => {
+      const { failed: bad } = await ingest('loft', [text('c.txt', 'Refused.')])
+      assert.equal(bad[0]?.code, 'EMBEDDING_FAILED')
+    })
+    placer.refuses('')
+    assert.deepEqual(failed, [0, 0])
+    await put('untold', { embedding: 'placer/untold' })
+    placer.says(undefined)
+    await ingest('untold', [text('a.txt', 'One.')])
+    const item = (await itemsBy('model')).get('placer/untold')
+    assert.deepEqual([item?.inputTokens, item?.costUsd, item?.complete], [0, null, false])
+  })
+
+  test('every request is a figure of its model: of runs, of ingests, and of searches by administrators', async () => {
+    const counts = async () => {
+      const { text: figures } = await stage.witan.call('GET', '/metrics')
+      const of = 'gen_ai_operation_name="embeddings",gen_ai_request_model="placer/small"'
+      const count = (name: string, more = '') =>
+        Number(new RegExp(`^${name}_count\\{${of}${more}\\} (\\d+)$`, 'm').exec(figures)?.[1])
+      assert.doesNotMatch(figures, /"embeddings",.*gen_ai_token_type="output"|"chat",gen_ai_request_model="placer/)
+      return [
+        count('gen_ai_client_token_usage', ',gen_ai_token_type="input"'),
+        count('gen_ai_client_operation_duration_seconds'),
+      ] as const
+    }
+    const [tokens, seconds] = await counts()
+    placer.says('{"prompt_tokens":7}')
+    await ingest('loft', [text('d.txt', 'Another.')])
+    await search('loft', 'another')
+    stage.model.on('doubter', () => ({ text: 'In the cellar.' }))
+    await stage.ask('doubter', 'Where is the wine?')
+    assert.equal(placer.requests(), 3)
+    placer.says(undefined)
+    await search('loft', 'another')
+    assert.deepEqual(await counts(), [tokens + 3, seconds + 4], 'tokens that are not told are no figure')
+  })
 })
 
 test('a document that its model refuses says so where it is listed, and is found in its old form', async () => {

@@ -12,11 +12,11 @@ import { quantized } from '../knowledge/vector.ts'
 import { wordsOf } from '../knowledge/words.ts'
 import type { DocumentEnd, HeldDocument, KnowledgeRecords } from '../knowledge/records.ts'
 
-/** Places up to 16 texts by an embedding model: a list of numbers for each, all of one length. Rejects where the model fails. */
+/** Places up to 16 texts for a database by an embedding model: a list of numbers for each, all of one length. Rejects where the model fails. */
 export type Embed = (
   model: string,
   texts: readonly string[],
-  signal: AbortSignal,
+  of: { readonly database: string; readonly signal: AbortSignal },
 ) => Promise<readonly (readonly number[])[]>
 
 /** What reading a document needs. */
@@ -58,16 +58,21 @@ export async function readDocument(
     const row = await reading.knowledge.readDocument(database, held.base, key)
     if (row === null) return { kind: 'unchanged' }
     const about = { ...row, digest: digestAgain(row.digest, base) }
-    const end = await endOf(reading, { base, about, read: async () => row }, signal)
+    const end = await endOf(reading, { database, base, about, read: async () => row }, signal)
     if (end.kind === 'stored') return { ...end, over: row.digest }
-    if (end.kind === 'failed' && end.code === 'EMBEDDING_FAILED' && (await isModelAway(reading, base, signal)))
+    if (
+      end.kind === 'failed' &&
+      end.code === 'EMBEDDING_FAILED' &&
+      (await isModelAway(reading, { database, base }, signal))
+    )
       return end
     return withFailure(reading, { base, row }, end)
   }
   const page = { prefix: key, after: null, limit: 1 }
   const [known] = await reading.knowledge.listDocuments(database, held.base, page)
   if (known?.key === key && known.digest === digest) return { kind: 'unchanged' }
-  return endOf(reading, { base, about: held, read: () => readContent(reading, { ...held, content }, signal) }, signal)
+  const read = () => readContent(reading, { ...held, content }, signal)
+  return endOf(reading, { database, base, about: held, read }, signal)
 }
 
 /** What becomes of a document whose reading was interrupted too often. Rejects only if the store fails. */
@@ -85,6 +90,7 @@ export async function endInterrupted(
 
 /** A document to be read: what is known of it, and how it is read. */
 interface Task {
+  readonly database: string
   readonly base: KnowledgeBase
   readonly about: Pick<HeldDocument, 'key' | 'title' | 'uri' | 'mediaType' | 'attributes' | 'digest'>
   read(): Promise<ReadDocument>
@@ -101,7 +107,7 @@ async function endOf(reading: Reading, task: Task, signal: AbortSignal): Promise
 
 async function formOf(
   reading: Reading,
-  { base, about, read: readIt }: Task,
+  { database, base, about, read: readIt }: Task,
   signal: AbortSignal,
 ): Promise<DocumentEnd> {
   const read = await readIt()
@@ -114,7 +120,7 @@ async function formOf(
   if (lengthOf(pieces, title ?? '') > mostCharacters)
     return unreadable(`Its passages with their headings have more than ${mostCharacters} characters. Divide it.`)
   const texts = pieces.map((piece) => textOf(piece, title))
-  const vectors = await vectorsOf(reading, { model: base.embedding, texts }, signal)
+  const vectors = await vectorsOf(reading, { database, model: base.embedding, texts }, signal)
   if (vectors === 'failed')
     return {
       kind: 'failed',
@@ -198,12 +204,12 @@ function textOf({ heading, text }: PassagePiece, title: string | null): string {
 /** Whether the model of a base places nothing at all now, so that no document is to blame. */
 async function isModelAway(
   { embed }: Reading,
-  { embedding }: Pick<KnowledgeBase, 'embedding'>,
+  { database, base: { embedding } }: Pick<Task, 'database' | 'base'>,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (embed === null || embedding === null) return true
   try {
-    await inTime(mostPlacedSeconds, signal, (limit) => embed(embedding, ['Test.'], limit))
+    await inTime(mostPlacedSeconds, signal, (limit) => embed(embedding, ['Test.'], { database, signal: limit }))
     return false
   } catch {
     signal.throwIfAborted()
@@ -213,7 +219,11 @@ async function isModelAway(
 
 async function vectorsOf(
   { embed, report }: Reading,
-  { model, texts }: { readonly model: string | null; readonly texts: readonly string[] },
+  {
+    database,
+    model,
+    texts,
+  }: { readonly database: string; readonly model: string | null; readonly texts: readonly string[] },
   signal: AbortSignal,
 ): Promise<readonly Int8Array[] | null | 'failed'> {
   if (model === null) return null
@@ -222,7 +232,9 @@ async function vectorsOf(
     const vectors: Int8Array[] = []
     while (vectors.length < texts.length) {
       const batch = texts.slice(vectors.length, vectors.length + embedAtOnce)
-      const placed = await inTime(mostPlacedSeconds, signal, (limit) => embed(model, batch, limit))
+      const placed = await inTime(mostPlacedSeconds, signal, (limit) =>
+        embed(model, batch, { database, signal: limit }),
+      )
       if (placed.length !== batch.length)
         throw new Error(`\`${model}\` placed ${placed.length} of ${batch.length} texts.`)
       const length = vectors[0]?.length ?? placed[0]?.length

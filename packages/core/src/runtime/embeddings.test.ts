@@ -10,6 +10,9 @@ import { createRateLimit } from '../model/rate-limit.ts'
 import { embeddingsOf } from './embeddings.ts'
 
 const { signal } = new AbortController()
+const of = { database: 'default', signal }
+
+const nothing = { spent: async () => {}, placed: () => {} }
 
 function stage(model: Partial<EmbeddingModel>, prices?: PriceTable) {
   const clock = fakeClock()
@@ -24,18 +27,23 @@ function stage(model: Partial<EmbeddingModel>, prices?: PriceTable) {
       random: () => 0,
       connections: { code: () => assert.fail() },
     },
-    { clock, rateLimitOf: (name) => (name === 'slow' ? limit : undefined), report: (error) => reports.push(error) },
+    {
+      clock,
+      rateLimitOf: (name) => (name === 'slow' ? limit : undefined),
+      report: (error) => reports.push(error),
+      ...nothing,
+    },
   )
   return { embeddings, clock, reports }
 }
 
 test('a model is found by its name, and an unknown one is a failure', async () => {
   const { embeddings, reports } = stage({})
-  assert.deepEqual(await embeddings.texts('live', ['a'], signal), [[1]])
-  assert.deepEqual(await embeddings.query('live', 'a', { signal, embedded: [] }), [1])
+  assert.deepEqual(await embeddings.texts('live', ['a'], of), [[1]])
+  assert.deepEqual(await embeddings.query('live', 'a', { ...of, embedded: [] }), [1])
   for (const name of ['other', 'code/model', '/live', 'none/model']) {
-    await assert.rejects(embeddings.texts(name, ['a'], signal), /no embedding model/)
-    assert.equal(await embeddings.query(name, 'a', { signal, embedded: [] }), null)
+    await assert.rejects(embeddings.texts(name, ['a'], of), /no embedding model/)
+    assert.equal(await embeddings.query(name, 'a', { ...of, embedded: [] }), null)
   }
   assert.equal(reports.length, 4)
 })
@@ -51,7 +59,7 @@ test('a failure that may pass is tried again, another is not', async () => {
       throw new ModelCallError('busy', { retryable })
     }
     const { embeddings, clock } = stage({ embed })
-    const asking = embeddings.texts('live', ['a'], signal)
+    const asking = embeddings.texts('live', ['a'], of)
     setTimeout(() => clock.advance(60_000), 20)
     await assert.rejects(asking, /busy/)
     assert.equal(asked, tries)
@@ -69,7 +77,7 @@ test('requests of a connection keep to its limit', async () => {
     return { vectors: [[1]], tokens: null }
   }
   const { embeddings } = stage({ embed })
-  await Promise.all(Array.from({ length: 5 }, () => embeddings.texts('slow/live', ['a'], signal)))
+  await Promise.all(Array.from({ length: 5 }, () => embeddings.texts('slow/live', ['a'], of)))
   assert.equal(most, 1)
 })
 
@@ -89,7 +97,7 @@ test('the cost of a request comes from the price of the model, or from a table w
   ] as const) {
     const { embeddings } = stage({ ...model, embed: told(5) }, table)
     const embedded: EmbeddingUse[] = []
-    await embeddings.query('live', 'a', { signal, embedded })
+    await embeddings.query('live', 'a', { ...of, embedded })
     assert.deepEqual(embedded, [{ model: 'live', inputTokens: 5, ...used }])
   }
 })
@@ -98,7 +106,7 @@ test('tokens that are no number of tokens are unknown', async () => {
   for (const tokens of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1_000_001, '5', null, undefined, {}, [5]]) {
     const { embeddings } = stage({ embed: told(tokens) })
     const embedded: EmbeddingUse[] = []
-    assert.deepEqual(await embeddings.query('live', 'a', { signal, embedded }), [1])
+    assert.deepEqual(await embeddings.query('live', 'a', { ...of, embedded }), [1])
     assert.deepEqual(embedded, [unknown], String(tokens))
   }
 })
@@ -117,7 +125,7 @@ test('each request counts that may have cost something: tries without a reply to
       return { vectors: [[1]], tokens: 3 }
     }
     const { embeddings, clock } = stage({ embed })
-    const asking = embeddings.query('live', 'a', { signal, embedded })
+    const asking = embeddings.query('live', 'a', { ...of, embedded })
     setTimeout(() => clock.advance(60_000), 20)
     assert.deepEqual(await asking, [1])
     assert.deepEqual(embedded, expected)

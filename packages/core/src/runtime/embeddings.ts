@@ -8,14 +8,15 @@ import { ModelCallError } from '../model/model.ts'
 import { costOfEmbedding } from '../model/price.ts'
 import { type PriceTable, priceTable } from '../model/price-table.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
+import type { PlacedRequest } from '../telemetry/metrics.ts'
 import { retried } from '../model/retry.ts'
 import { sleeper } from './models.ts'
 import type { RuntimeOptions } from './options.ts'
 
 /** What places texts by models, each by its name. Both try again as model calls do. */
 interface Embeddings {
-  /** A list of numbers for each of up to 16 texts. Rejects where the model fails, or is unknown. */
-  texts(model: string, texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly number[])[]>
+  /** A list of numbers for each of up to 16 texts. Rejects where the model fails, or is unknown. What it used is counted for the database. */
+  texts(model: string, texts: readonly string[], of: Omit<Placing, 'embedded'>): Promise<readonly (readonly number[])[]>
   /** The numbers of a query; null where the model fails, or is unknown, which is reported. */
   query(model: string, text: string, of: Placing): Promise<readonly number[] | null>
   /** True if a model of that name is there, and nothing says what its tokens cost. */
@@ -24,6 +25,7 @@ interface Embeddings {
 
 /** What texts are placed for. */
 interface Placing {
+  readonly database: string
   readonly signal: AbortSignal
   /** What its requests have used so far. One without a reply stands here as unknown, while it lasts and if it may have cost something. */
   readonly embedded: EmbeddingUse[]
@@ -32,14 +34,20 @@ interface Placing {
 /** A reply to 16 texts that names more tokens is not believed: their sums would lose their last digits. */
 const mostTokens = 1_000_000
 
-interface EmbeddingContext {
+/** What they need of a runtime. */
+export interface EmbeddingContext {
   readonly clock: Clock
   rateLimitOf(connection: string): RateLimit | undefined
   report(error: unknown): void
+  /** Counts what no run has used. Never rejects. */
+  spent(database: string, used: readonly EmbeddingUse[]): Promise<void>
+  /** Called for each request that gave a reply; `tokens` is null where that did not say. */
+  placed(database: string, request: PlacedRequest): void
 }
 
 /** What places texts in a runtime. Requests keep to the limits of their connection. */
-export function embeddingsOf(options: RuntimeOptions, { clock, rateLimitOf, report }: EmbeddingContext): Embeddings {
+export function embeddingsOf(options: RuntimeOptions, context: EmbeddingContext): Embeddings {
+  const { clock, rateLimitOf, report } = context
   const made = new Map<string, EmbeddingModel>(Object.entries(options.embeddings ?? {}))
   const { totalMs: _, ...retry } = options.retry ?? {}
   const tries = { ...retry, sleep: sleeper(clock), random: options.random ?? randomNumber }
@@ -49,14 +57,18 @@ export function embeddingsOf(options: RuntimeOptions, { clock, rateLimitOf, repo
     if (model !== null) made.set(name, model)
     return model
   }
-  const place = async (name: string, list: readonly string[], { signal, embedded }: Placing) => {
+  const place = async (name: string, list: readonly string[], { database, signal, embedded }: Placing) => {
     const model = find(name)
     if (model === null) throw unknown(name)
     const limit = rateLimitOf(connectionOf(name))
     const ask = async () => {
       await limit?.enter(signal)
       try {
-        return await counted({ name, model, prices }, embedded, () => model.embed(list, signal))
+        const from = clock.now()
+        const reply = await counted({ name, model, prices }, embedded, () => model.embed(list, signal))
+        const { inputTokens } = embedded.at(-1) as EmbeddingUse
+        context.placed(database, { model: name, tokens: inputTokens, seconds: (clock.now() - from) / 1000 })
+        return reply
       } finally {
         limit?.leave()
       }
@@ -64,7 +76,14 @@ export function embeddingsOf(options: RuntimeOptions, { clock, rateLimitOf, repo
     return (await retried(name, ask, { ...tries, signal })).vectors
   }
   return {
-    texts: (model, texts, signal) => place(model, texts, { signal, embedded: [] }),
+    async texts(model, texts, of) {
+      const embedded: EmbeddingUse[] = []
+      try {
+        return await place(model, texts, { ...of, embedded })
+      } finally {
+        await context.spent(of.database, embedded)
+      }
+    },
     async query(model, text, of) {
       try {
         return (await place(model, [text], of))[0] ?? null

@@ -1,6 +1,6 @@
 /** The knowledge bases of one principal's database: their definitions, and what a search of one finds. */
 import { WitanError } from '@witan/protocol'
-import type { NoticeBody } from '@witan/protocol/entries'
+import type { EmbeddingUse, NoticeBody } from '@witan/protocol/entries'
 import {
   type FoundPassages,
   type KnowledgeBase,
@@ -70,13 +70,11 @@ export function knowledgeAdmin(scope: Scope): KnowledgeAdmin {
         })
       }
       const { signal } = new AbortController()
-      const { passages, notices } = await parts.search({
-        database,
-        bases: [{ base: data, documents: documentsOf(row), filter, limit }],
-        query,
-        signal,
-        embedded: [],
-      })
+      const embedded: EmbeddingUse[] = []
+      const bases = [{ base: data, documents: documentsOf(row), filter, limit }]
+      const { passages, notices } = await parts
+        .search({ database, bases, query, signal, embedded })
+        .finally(() => parts.spent(database, embedded))
       return {
         passages: passages.map(({ digest: _, ...passage }) => passage),
         notices: [...notices.flatMap((one) => toldOf(one)), ...(await pendingOf(scope, row))],

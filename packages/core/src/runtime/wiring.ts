@@ -38,7 +38,8 @@ import type { QuerySource } from '../tool/source.ts'
 import { keepWarm } from './warm.ts'
 import { ModelCallError } from '../model/model.ts'
 import { TimeLimit } from '../model/time-limit.ts'
-import { embeddingsOf } from './embeddings.ts'
+import type { EmbeddingContext } from './embeddings.ts'
+import { countedEmbeddings } from './spending.ts'
 import { modelDirectory } from './models.ts'
 import { createPreparing, type Preparing } from './databases.ts'
 import { type DefinitionParts, definitionsOf } from './definitions.ts'
@@ -74,6 +75,8 @@ export interface Parts extends CommandContext {
   readonly ingests: Ingests
   /** Searches knowledge bases. */
   readonly search: SearchKnowledge
+  /** Counts what embedding models used outside of runs. */
+  readonly spent: EmbeddingContext['spent']
   /** What the engine looks up in a registry: that of the runtime, or one with drafts in it. */
   readonly definitions: (registry: Registry) => DefinitionParts
   readonly expiry: Expiry
@@ -111,7 +114,8 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const maySend = maySendOf(options.federation?.bearerEnv, agents)
   const remotes = remotesOf(options, { store, domains, clock, maySend, newId: () => ids.call(), report })
   const functions = new Map(knowledge.flatMap((one) => ('search' in one ? [[one.base.id, one] as const] : [])))
-  const embeddings = embeddingsOf(options, { clock, report, rateLimitOf: models.rateLimitOf })
+  const counting = { store, metrics, clock, report, rateLimitOf: models.rateLimitOf }
+  const { embeddings, spent } = countedEmbeddings(options, counting)
   const search = searchOf({ records: () => store.knowledge, embed: embeddings.query, sources, functions })
   const memory = { blocks: store, now: (database: string) => store.now(database) }
   const definitions = definitionsOf({ tools, sources, control, search, memory, remotes, agents, report })
@@ -168,7 +172,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const preparing = createPreparing({ code, registry, adminOf, report: env.report })
   const own = { agents, tools, code, adminOf, preparing }
   const rest = { definitions, expiry, listening, documents, stranded, telemetry, metrics }
-  return { ...commands, worker, registry, hub, check, sources, search, domains, ...ingesting, ...own, ...rest }
+  return { ...commands, worker, registry, hub, check, sources, search, spent, domains, ...ingesting, ...own, ...rest }
 }
 
 function printError(error: unknown): void {

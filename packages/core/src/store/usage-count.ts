@@ -232,6 +232,33 @@ function addEmbedding(sums: Writable<UsageSums>, { inputTokens, costUsd, priceDa
   sums.priceDate = older(sums.priceDate, priceDate ?? null)
 }
 
+/** Adds rows to others, by what they are of; and puts them in the order of a list. */
+export function addedRows(rows: readonly UsageRow[], more: readonly UsageRow[]): readonly UsageRow[] {
+  const sums = new Map(rows.map((row) => [`${row.by} ${row.day} ${row.key}`, { ...row }]))
+  for (const row of more) {
+    const name = `${row.by} ${row.day} ${row.key}`
+    const known = sums.get(name)
+    if (known === undefined) sums.set(name, { ...row })
+    else addSums(known, row)
+  }
+  return [...sums.values()].sort(inOrder)
+}
+
+/** Rows of what embedding models used outside of conversations, at this time: by model and by day. */
+export function usageOfEmbeddings(used: readonly EmbeddingUse[], at: number): readonly UsageRow[] {
+  const rows = new Map<string, Writable<UsageRow>>()
+  for (const one of used)
+    for (const [by, key] of [
+      ['model', one.model],
+      ['day', ''],
+    ] as const) {
+      const row = rows.get(`${by} ${key}`) ?? { ...noSums, by, key, day: dayOf(at) }
+      rows.set(`${by} ${key}`, row)
+      addEmbedding(row, one)
+    }
+  return [...rows.values()].sort(inOrder)
+}
+
 function addTokens(sums: Writable<UsageSums>, used: UsageCounters | NonNullable<ReplyUsage>): void {
   sums.inputTokens += used.inputTokens ?? 0
   sums.outputTokens += used.outputTokens ?? 0

@@ -26,8 +26,10 @@ export interface UsagePage {
   readonly limit: number
 }
 
-/** The methods of a store that read usage. A store derives the rows from the entries that it stores; see `Append.usedBy`. */
+/** The methods of a store about usage. It derives the rows from the entries that it stores, see `Append.usedBy`; what no entry has is added. */
 export interface UsageRecords {
   /** Rows in the order of their keys, and of their days within a key. */
   listUsage(database: string, page: UsagePage): Promise<readonly UsageRow[]>
+  /** Adds what was used outside of conversations to the sums: rows by model and by day. It is added once at most, and lost with a lost connection. */
+  addUsage(database: string, rows: readonly UsageRow[]): Promise<void>
 }

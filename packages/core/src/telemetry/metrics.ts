@@ -1,5 +1,6 @@
 /**
- * Figures of this process in the text format of Prometheus, apart for each database: counted from the entries that this process stores.
+ * Figures of this process in the text format of Prometheus, apart for each database: counted from the entries that this process stores, and
+ * from its requests to embedding models, of which not all are in a log.
  * Labels hold names of models and words of ours, never what a conversation, a person or a provider says.
  */
 import type { Entry } from '@witan/protocol/entries'
@@ -14,15 +15,24 @@ interface Gauges {
   readonly dropped: number
 }
 
+/** A request to an embedding model. `tokens` is null where its reply did not say. */
+export interface PlacedRequest {
+  readonly model: string
+  readonly tokens: number | null
+  readonly seconds: number
+}
+
 /** The figures of a process. */
 export interface Metrics {
   /** Takes entries that this process has stored. */
   stored(channel: string, entries: readonly Entry[]): void
+  /** Takes a request to an embedding model that gave a reply. */
+  placed(database: string, request: PlacedRequest): void
   /** The figures of one database. */
   text(database: string, gauges: Gauges): string
 }
 
-/** The most models with their own series in a database. All others share one, so that nobody can create more series. */
+/** The most models with their own series in a database, for each thing that is asked of models. All others share one, so that nobody can create more series. */
 const mostModels = 100
 const otherModels = 'other'
 /** The most databases with figures. Beyond it the least recently used one is forgotten, and starts again at 0. */
@@ -33,6 +43,9 @@ const longestLabel = 200
 const tokenBounds = Array.from({ length: 14 }, (_, index) => 4 ** index)
 const secondBounds = Array.from({ length: 14 }, (_, index) => Math.round(2 ** index) / 100)
 
+/** What is asked of a model, in the words of OpenTelemetry. */
+type Operation = 'chat' | 'embeddings'
+
 interface ModelFigures {
   readonly input: Histogram
   readonly output: Histogram
@@ -42,7 +55,7 @@ interface ModelFigures {
 const ends = ['completed', 'failed', 'cancelled'] as const
 
 interface DatabaseFigures {
-  readonly models: Map<string, ModelFigures>
+  readonly models: Readonly<Record<Operation, Map<string, ModelFigures>>>
   readonly runs: Record<(typeof ends)[number], number>
 }
 
@@ -57,12 +70,17 @@ export function createMetrics(): Metrics {
         take(figuresOf(databases, placeOf(channel).database), entry)
       }
     },
+    placed(database, { model, tokens, seconds }) {
+      const figures = modelFigures(figuresOf(databases, database).models.embeddings, model.slice(0, longestLabel))
+      figures.seconds.observe(Math.max(0, seconds))
+      if (tokens !== null) figures.input.observe(tokens)
+    },
     text: (database, gauges) => textOf(databases.get(database) ?? noFigures(), gauges),
   }
 }
 
 function noFigures(): DatabaseFigures {
-  return { models: new Map(), runs: { completed: 0, failed: 0, cancelled: 0 } }
+  return { models: { chat: new Map(), embeddings: new Map() }, runs: { completed: 0, failed: 0, cancelled: 0 } }
 }
 
 function figuresOf(databases: Map<string, DatabaseFigures>, database: string): DatabaseFigures {
@@ -77,7 +95,7 @@ function figuresOf(databases: Map<string, DatabaseFigures>, database: string): D
 function take({ models, runs }: DatabaseFigures, entry: Entry & { readonly type: 'end' | 'error' }): void {
   if (entry.type === 'end' && entry.kind === 'model') {
     const { asked, model, usage, startedAt } = entry.body
-    const figures = modelFigures(models, (asked ?? model).slice(0, longestLabel))
+    const figures = modelFigures(models.chat, (asked ?? model).slice(0, longestLabel))
     figures.seconds.observe(Math.max(0, entry.at - startedAt) / 1000)
     if (usage?.inputTokens != null) figures.input.observe(usage.inputTokens)
     if (usage?.outputTokens != null) figures.output.observe(usage.outputTokens)
@@ -102,13 +120,18 @@ function modelFigures(models: Map<string, ModelFigures>, model: string): ModelFi
 }
 
 function textOf({ models, runs }: DatabaseFigures, gauges: Gauges): string {
-  const all = [...models].map(([model, figures]) => ({
-    labels: { gen_ai_operation_name: 'chat', gen_ai_request_model: model },
-    ...figures,
-  }))
+  const all = (['chat', 'embeddings'] as const).flatMap((operation) =>
+    Array.from(models[operation], ([model, figures]) => ({
+      labels: { gen_ai_operation_name: operation, gen_ai_request_model: model },
+      ...figures,
+    })),
+  )
   const tokens = all.flatMap(({ labels, input, output }) => [
     ...histogramLines(names.tokens, { ...labels, gen_ai_token_type: 'input' }, input),
-    ...histogramLines(names.tokens, { ...labels, gen_ai_token_type: 'output' }, output),
+    // An embedding has no tokens.
+    ...(labels.gen_ai_operation_name === 'chat'
+      ? histogramLines(names.tokens, { ...labels, gen_ai_token_type: 'output' }, output)
+      : []),
   ])
   const { openInterruptions, eventReaders, queued, dropped } = gauges
   const lines = [

@@ -110,6 +110,7 @@ const calls: Record<Exclude<FaultyMethod, 'notify'>, (store: Store) => Promise<u
   addRecord: (store) => store.addRecord(database, auditOf(changed, { kind: 'key', name: 'k1', action: 'revoke' })),
   listRecords: (store) => store.listRecords(database, auditTable, wholePage),
   useRecords: (store) => store.useRecords(keyTable, [{ database, id: 'k1', at: 1 }]),
+  addUsage: (store) => store.addUsage(database, []),
   listUsage: (store) => store.listUsage(database, { by: 'agent', after: null, limit: 1 }),
   checkWritable: (store) => store.checkWritable(),
   readOwners: (store) => store.readOwners(database, ['chats/1'], null),

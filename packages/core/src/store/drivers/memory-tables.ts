@@ -6,6 +6,7 @@ import type { ArtifactEntry } from '../artifact-records.ts'
 import type { StoreListener } from '../listener.ts'
 import type { RecordTable } from '../record.ts'
 import { UsageCount } from '../usage-count.ts'
+import type { UsageRow } from '../usage-records.ts'
 import type { ReplyRow } from '../reply-records.ts'
 import type { RunLimit } from '../append-terms.ts'
 import type { ConversationRow, InterruptionRow, JobRow, ParticipantRow } from '../store.ts'
@@ -81,6 +82,8 @@ export interface MemoryTables {
   /** By digest: how many conversations refer to it, and when it was stored last. */
   readonly contents: Map<string, { readonly bytes: Uint8Array; uses: number; at: number }>
   readonly usage: UsageCount
+  /** What was used outside of conversations. */
+  added: readonly UsageRow[]
   readonly records: Map<RecordTable, MemoryRecords>
   readonly blocks: KeptBlocks
 }
@@ -135,6 +138,7 @@ export function tablesOf(memory: Memory, database: string): MemoryTables {
     revisions: new Map(),
     contents: new Map(),
     usage: new UsageCount(),
+    added: [],
     records: new Map(),
     blocks: noBlocks(),
   }

@@ -86,6 +86,7 @@ const byDatabase: Readonly<Record<ByDatabase, true>> = {
   beginReply: true,
   finishReply: true,
   listUsage: true,
+  addUsage: true,
 }
 
 /** Methods that ask the home of their database. */

@@ -4,8 +4,9 @@ import { usageSql } from '../sql/usage.ts'
 import type { UsageRecords } from '../usage-records.ts'
 import { usageRow } from './sqlite-rows.ts'
 import type { SqliteSession } from './sqlite-session.ts'
+import { addUsage } from './sqlite-usage-arriving.ts'
 
-/** The methods of a store that read usage. */
+/** The methods of a store about usage. */
 export function usageMethods(session: SqliteSession): UsageRecords {
   return {
     async listUsage(database, { by, after, limit }) {
@@ -18,6 +19,10 @@ export function usageMethods(session: SqliteSession): UsageRecords {
         ),
       )
     },
+    addUsage: (database, rows) =>
+      session.write((connection) => {
+        for (const row of rows) addUsage(connection, database, row)
+      }, true),
   }
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { EmbeddingUse, Entry, ModelEndBody, ModelUsage } from '@witan/protocol/entries'
 import type { UsageDimension } from '@witan/protocol/schemas'
 import type { Store } from '../../store/store.ts'
+import { usageOfEmbeddings } from '../../store/usage-count.ts'
 import type { UsagePage, UsageRow } from '../../store/usage-records.ts'
 import {
   assertRefused,
@@ -148,7 +149,42 @@ export function checkUsage(check: Check): void {
 
   checkUnknownUsage(check)
   checkEmbeddings(check)
+  checkOutside(check)
   checkUsageEnds(check)
+}
+
+function checkOutside(check: Check): void {
+  check('what was used outside of runs is added by model and day, and is in no other sums', async (store) => {
+    const [near, far] = [
+      { model: 'near', inputTokens: 7, costUsd: 0.5, priceDate: '2026-03-01' },
+      { model: 'far', inputTokens: null },
+    ]
+    const day = 86_400_000
+    assert.deepEqual(usageOfEmbeddings([], day), [])
+    for (const used of [[near, near, far], [near]]) await store.addUsage(database, usageOfEmbeddings(used, day))
+    await store.addUsage('elsewhere', usageOfEmbeddings([far], 2 * day))
+    const job = await begin(store, { id: 'j1', in: 'chats/1' })
+    const entries = searches([near], { job: 'j1' })
+    assert.ok((await store.append({ ...by(job), entries, usedBy: 'user:anna', jobs: [rest('j1')] })).ok)
+    const row = (dimension: string, key: string, sums: object) => ({ by: dimension, key, day: 1, ...zero, ...sums })
+    const priced = { inputTokens: 42, costUsd: 3, priceDate: '2026-03-01' }
+    assert.deepEqual(await rowsBy(store, 'model'), [
+      row('model', 'far', { incomplete: 1 }),
+      row('model', 'near', priced),
+    ])
+    assert.deepEqual(await rowsBy(store, 'day'), [row('day', '', { ...priced, incomplete: 1 })])
+    for (const dimension of ['agent', 'user', 'conversation'] as const)
+      assert.deepEqual(
+        (await rowsBy(store, dimension)).map(({ inputTokens }) => inputTokens),
+        [21],
+        dimension,
+      )
+    assert.deepEqual(await rowsBy(store, 'day', { at: 'elsewhere' }), [
+      { ...row('day', '', { incomplete: 1 }), day: 2 },
+    ])
+    await store.deleteConversation(database, 'chats/1')
+    assert.equal((await rowsBy(store, 'day'))[0]?.inputTokens, 42)
+  })
 }
 
 function checkEmbeddings(check: Check): void {

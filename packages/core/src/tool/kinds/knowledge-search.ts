@@ -46,7 +46,7 @@ export type SearchKnowledge = (search: KnowledgeSearch) => Promise<FoundPassages
 type EmbedQuery = (
   model: string,
   text: string,
-  of: Pick<KnowledgeSearch, 'signal' | 'embedded'>,
+  of: Pick<KnowledgeSearch, 'database' | 'signal' | 'embedded'>,
 ) => Promise<readonly number[] | null>
 
 /** What a search reads. */

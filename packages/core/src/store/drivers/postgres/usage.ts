@@ -10,13 +10,18 @@ import { stored } from './text.ts'
 const parts = 16
 let group = 0
 
-/** The methods of a store that read usage. */
+/** The methods of a store about usage. */
 export function usageMethods(session: PostgresSession): UsageRecords {
   return {
     async listUsage(database, { by, after, limit }) {
       const from = [stored(after?.key ?? ''), after?.day ?? -2_147_483_648]
       const [rows = []] = await session.read(database, [usageSql.listUsage, stored(database), by, ...from, limit])
       return rows.map(usageRow)
+    },
+    async addUsage(database, rows) {
+      const at = stored(database)
+      // What may have been added is not added again.
+      await session.transaction(at, ({ commit }, mayBeDone) => commit(mayBeDone ? [] : addUsage(at, rows)))
     },
   }
 }
