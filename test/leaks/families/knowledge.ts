@@ -1,7 +1,8 @@
 /**
  * Family K: knowledge. A document of one customer reaches no model, event, document, tree, result, export or span of a run for another; what
  * one agent has read is read by no other; a value that is hidden from an agent is hidden in its documents too; no model widens a filter;
- * and an order in a document is an order like any other.
+ * and an order in a document is an order like any other. How much a search works, whatever it may not see, is counted in
+ * `packages/core/src/store/drivers/knowledge-work.test.ts`.
  */
 import { defineTool, type Store } from '@witan/core'
 import { call, type Rule, type ScriptedCall } from '@witan/core/testing'

@@ -152,6 +152,7 @@ export const groupSql = {
   count: `select coalesce(sum(documents), 0) as documents, coalesce(sum(passages), 0) as passages, coalesce(sum(words), 0) as words
     from groups where base = ?`,
   read: 'select passages, words from groups where number = ?',
+  listOf: 'select number from groups where base = ?',
   find: 'select number from groups where base = ? and digest = ?',
   add: 'insert into groups (base, digest, reading, documents, passages, words) values (?, ?, ?, 0, 0, 0) returning number',
   change:
@@ -209,8 +210,10 @@ export const documentSql = {
 export const postingSql = {
   add: 'insert into postings (base, word, grp, first, data) values (?, ?, ?, ?, ?)',
   delete: 'delete from postings where base = ? and word = ? and grp = ? and first = ?',
-  ofWord: 'select grp, first, data from postings where base = ? and word = ?',
-  ofGroup: 'select grp, first, data from postings where base = ? and word = ? and grp = ?',
+  ofWord: 'select first, data from postings where base = ? and word = ?',
+  /** Of the groups in a list of JSON: each is looked up, and nothing beside them is read. */
+  ofGroups: `select p.first, p.data from json_each(?3) g cross join postings p
+    where p.base = ?1 and p.word = ?2 and p.grp = g.value`,
   blockOf: `select first, data from postings where base = ? and word = ? and grp = ? and first <= ? order by first desc limit 1`,
   firstBehind: 'select min(first) from postings where base = ? and word = ? and grp = ? and first > ?',
   addFresh: 'insert into fresh (form, last, base, grp) values (?, ?, ?, ?)',
@@ -222,7 +225,7 @@ export const postingSql = {
 /** Statements on vectors. */
 export const vectorSql = {
   add: 'insert into vectors (base, grp, passage, vector) values (?, ?, ?, ?)',
-  list: 'select passage, grp, vector from vectors where base = ?',
+  list: 'select passage, vector from vectors where base = ? and grp = ?',
   delete: 'delete from vectors where base = ? and grp = ? and passage >= ? and passage <= ?',
 } as const
 

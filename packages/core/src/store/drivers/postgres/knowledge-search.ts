@@ -130,7 +130,7 @@ function postingQueries(database: string, { base, groups, isWhole }: SeenBase, w
       ? [searchSql.postings, database, base, words]
       : [searchSql.postingsOf, database, base, words, numbers],
     [searchSql.fresh, database, base, words, numbers],
-    [searchSql.hidden, database, base],
+    [searchSql.hidden, database, base, numbers],
   ]
 }
 

@@ -61,7 +61,7 @@ function* clearRanges(knowledge: Knowledge, ranges: readonly Range[]): Generator
         run(documentSql.show, first)
         run(postingSql.dropFresh, form)
       }
-      knowledge.vectors.changed(base)
+      knowledge.vectors.changed(base, grp)
     }
     knowledge.hiddenChanged()
   })
@@ -97,8 +97,9 @@ function* clearWords(knowledge: Knowledge, parts: readonly Part[]): Generator<vo
     knowledge.transaction(() => {
       for (const [key, passages] of all.slice(from, from + most.words)) {
         const [base, group, word = ''] = key.split(' ')
-        removePostings(knowledge, { base: Number(base), group: Number(group), word }, passages)
-        knowledge.fresh.remove(Number(base), word, passages)
+        const place = { base: Number(base), group: Number(group), word }
+        removePostings(knowledge, place, passages)
+        knowledge.fresh.remove(place, passages)
       }
     })
     yield

@@ -134,7 +134,7 @@ export function hideForm(knowledge: Knowledge, base: number, { grp, form, passag
   knowledge.run(documentSql.hide, form, form + Math.max(1, passages) - 1, form, base, grp)
   changeGroup(knowledge, grp, { documents: -1, passages: -passages, words: -words })
   knowledge.hiddenChanged()
-  knowledge.vectors.changed(base)
+  knowledge.vectors.changed(base, grp)
 }
 
 /** Removes a document, inside a transaction. */
@@ -163,13 +163,13 @@ export function deleteKnowledge(knowledge: Knowledge, database: string, id: stri
     run(documentSql.hideOf, base)
     run(documentSql.deleteOf, base)
     run(groupSql.dropValuesOf, base)
+    for (const [group] of tuples(groupSql.listOf, base)) knowledge.vectors.changed(base, group as number)
     run(groupSql.dropOf, base)
     run(ingestSql.dropWaitingOf, base)
     for (const [ingest] of tuples(ingestSql.ofBase, base)) dropIngest(knowledge, ingest as number)
     run(groupSql.dropBase, base)
     run(droppedSql.add, base)
     knowledge.hiddenChanged()
-    knowledge.vectors.changed(base)
   })
   knowledge.fresh.drop(base)
 }

@@ -173,7 +173,7 @@ function makeForm(knowledge: Knowledge, draft: Draft, { sent, passages }: Made):
   const before = get(documentSql.read, base, key)
   changeGroup(knowledge, group, { documents: 1, passages: passages.length, words })
   if (before !== null) hideForm(knowledge, base, before as unknown as GoneDocument)
-  vectors.changed(base)
+  vectors.changed(base, group)
   const stored = JSON.stringify(about)
   const ingest = draft.rereads === 1 && before !== null ? (before.ingest as number) : draft.ingest
   if (before === null) run(documentSql.add, base, key, ...values, digest, at, ingest, stored)

@@ -21,25 +21,28 @@ interface FreshForm {
   readonly group: number
 }
 
-/** A posting that is not packed. */
-interface FreshPosting extends Posting {
-  readonly group: number
-}
-
 interface Table {
   readonly forms: Set<number>
-  /** By base and word, then by passage. */
-  readonly words: Map<string, Map<number, FreshPosting>>
+  /** By base and word, then by group, so that a search looks at those that it sees alone; then by passage. */
+  readonly words: Map<string, Map<number, Map<number, Posting>>>
   size: number
+}
+
+/** Where postings of a word are. */
+interface FreshPlace {
+  readonly base: number
+  readonly word: string
+  readonly group: number
 }
 
 /** Postings that are not packed yet. */
 export interface Fresh {
   /** Adds a passage of a form that is stored. `words` as `countedWords` gives them. */
   add(of: Omit<FreshForm, 'last'>, passage: number, words: string): void
-  of(base: number, word: string): Iterable<FreshPosting>
+  /** Those of these groups; null: of all. Others cost nothing. */
+  of(place: Omit<FreshPlace, 'group'>, groups: ReadonlySet<number> | null): Iterable<Posting>
   /** Removes the postings of some passages of a word. */
-  remove(base: number, word: string, passages: Iterable<number>): void
+  remove(place: FreshPlace, passages: Iterable<number>): void
   /** Removes all of a base. */
   drop(base: number): void
   /** Whether so many are kept that some are to be packed, or packing has begun. */
@@ -64,9 +67,11 @@ export function readFresh(statements: Statements): Fresh {
     active.forms.add(form)
     for (const [word, count] of counts) {
       const key = `${base} ${word}`
-      const known = active.words.get(key)
-      const posting = { passage, group, count, length }
-      if (known === undefined) active.words.set(key, new Map([[passage, posting]]))
+      const groups = active.words.get(key) ?? new Map<number, Map<number, Posting>>()
+      if (groups.size === 0) active.words.set(key, groups)
+      const known = groups.get(group)
+      const posting = { passage, count, length }
+      if (known === undefined) groups.set(group, new Map([[passage, posting]]))
       else known.set(passage, posting)
     }
     active.size += counts.length
@@ -81,23 +86,26 @@ export function readFresh(statements: Statements): Fresh {
     for (const key of keys) {
       const space = key.indexOf(' ')
       const place = { base: Number(key.slice(0, space)), word: key.slice(space + 1) }
-      const byGroup = Map.groupBy(table.words.get(key)?.values() ?? [], ({ group }) => group)
-      for (const [group, postings] of byGroup)
+      for (const [group, postings] of table.words.get(key) ?? [])
         addPostings(
           statements,
           { ...place, group },
-          postings.toSorted((one, other) => one.passage - other.passage),
+          [...postings.values()].sort((one, other) => one.passage - other.passage),
         )
     }
   }
   return {
     add,
-    *of(base, word) {
-      for (const { words } of tables()) yield* words.get(`${base} ${word}`)?.values() ?? []
-    },
-    remove(base, word, passages) {
+    *of({ base, word }, groups) {
       for (const { words } of tables()) {
-        const postings = words.get(`${base} ${word}`)
+        const all = words.get(`${base} ${word}`)
+        if (all === undefined) continue
+        for (const group of groups ?? all.keys()) yield* all.get(group)?.values() ?? []
+      }
+    },
+    remove({ base, word, group }, passages) {
+      for (const { words } of tables()) {
+        const postings = words.get(`${base} ${word}`)?.get(group)
         if (postings !== undefined) for (const passage of passages) postings.delete(passage)
       }
     },

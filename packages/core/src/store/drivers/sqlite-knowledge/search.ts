@@ -23,9 +23,6 @@ import { unpackInto } from '../../postings.ts'
 type WordSearch = Parameters<KnowledgeRecords['rankByWords']>[0]
 type NearSearch = Parameters<KnowledgeRecords['rankByNearness']>[0]
 
-/** Up to this number of groups, each is looked up by itself; for more, all postings of a word in the base are read. */
-const fewGroups = 100
-
 /** The best passages by words. */
 export function rankByWords(knowledge: Knowledge, { database, scopes, words, limit }: WordSearch): PassagePlace[] {
   const bases = seenBases(knowledge, database, scopes)
@@ -33,9 +30,10 @@ export function rankByWords(knowledge: Knowledge, { database, scopes, words, lim
   if (seen.passages === 0) return []
   const scores = bases.map(() => createScores(seen.passages))
   const postings = bases.map(emptyColumns)
+  const lists = bases.map(({ groups }) => (groups === null ? null : JSON.stringify([...groups])))
   for (const word of new Set(words)) {
     for (const [index, base] of bases.entries())
-      readPostings(knowledge, base, { word, into: postings[index] as PostingColumns })
+      readPostings(knowledge, base, { word, list: lists[index] ?? null, into: postings[index] as PostingColumns })
     const holders = postings.reduce((sum, { length }) => sum + length, 0)
     const by = { rarity: rarityOf(holders, seen), seen }
     for (const [index, of] of postings.entries()) addWord(scores[index] as Scores, of, by)
@@ -56,29 +54,29 @@ function seenPassages({ get }: Knowledge, bases: readonly SeenBase[]): SeenPassa
   return { passages, words }
 }
 
-/** Reads the postings of a word in place of those of the word before. */
+/** Reads the postings of a word in place of those of the word before. `list`: the groups as JSON. What the search does not see is not touched. */
 function readPostings(
   knowledge: Knowledge,
   { base, groups }: SeenBase,
-  { word, into: postings }: { readonly word: string; readonly into: PostingColumns },
+  {
+    word,
+    list,
+    into: postings,
+  }: { readonly word: string; readonly list: string | null; readonly into: PostingColumns },
 ): void {
   const { tuples, isHidden, fresh } = knowledge
-  const isSeen = (group: number) => groups === null || groups.has(group)
   postings.length = 0
   const found = new Set<number>()
-  for (const posting of fresh.of(base, word)) {
-    if (!isSeen(posting.group) || isHidden(posting.passage)) continue
+  for (const posting of fresh.of({ base, word }, groups)) {
+    if (isHidden(posting.passage)) continue
     found.add(posting.passage)
     addPosting(postings, posting.passage, [posting.count, posting.length])
   }
   const isKept = (passage: number) => !isHidden(passage) && !(found.size > 0 && found.has(passage))
-  const rows =
-    groups === null || groups.size > fewGroups
-      ? tuples(postingSql.ofWord, base, word)
-      : Array.from(groups, (group) => tuples(postingSql.ofGroup, base, word, group)).flat()
-  for (const [group, first, data] of rows as unknown as readonly (readonly [number, number, Uint8Array])[]) {
+  const rows = list === null ? tuples(postingSql.ofWord, base, word) : tuples(postingSql.ofGroups, base, word, list)
+  for (const [first, data] of rows as unknown as readonly (readonly [number, Uint8Array])[]) {
     // What was being packed when a process was killed stands in both.
-    if (isSeen(group)) unpackInto(postings, first, { data, isKept })
+    unpackInto(postings, first, { data, isKept })
   }
 }
 
@@ -87,8 +85,8 @@ export function rankByNearness(knowledge: Knowledge, { database, scopes, vector,
   const square = productOf(vector, vector)
   const all = seenBases(knowledge, database, scopes).map(({ base, groups }) => {
     const scores = createScores()
-    for (const { passage, group, vector: other, square: otherSquare } of knowledge.vectors.of(knowledge, base)) {
-      if (other.length !== vector.length || groups?.has(group) === false || knowledge.isHidden(passage)) continue
+    for (const { passage, vector: other, square: otherSquare } of knowledge.vectors.of(knowledge, base, groups)) {
+      if (other.length !== vector.length || knowledge.isHidden(passage)) continue
       scores.add(passage, nearness(productOf(vector, other), square, otherSquare))
     }
     return scores

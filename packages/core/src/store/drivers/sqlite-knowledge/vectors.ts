@@ -1,70 +1,81 @@
-/** The vectors of bases, kept in memory between searches while they fit. */
+/** The vectors of groups, kept in memory between searches while they fit. A search reads those of the groups that it sees, and of no others. */
 import { productOf } from '../../../knowledge/ranking.ts'
-import { vectorSql } from '../../sql/knowledge.ts'
+import { groupSql, vectorSql } from '../../sql/knowledge.ts'
 import type { Statements } from '../sqlite-file.ts'
 
 /** A vector of a passage, and the square of its length. */
 interface PassageVector {
   readonly passage: number
-  readonly group: number
   readonly vector: Int8Array
   readonly square: number
 }
 
-/** How many bytes of vectors are kept. A base with more is read again for each search. */
+/** How many bytes of vectors are kept. A group with more is read again for each search. */
 const mostBytes = 64_000_000
 
-/** The vectors of bases. */
+/** The vectors of groups. */
 export interface VectorCache {
-  /** All vectors of a base, hidden ones among them. They are read to their end before the next call. */
-  of(statements: Statements, base: number): Iterable<PassageVector>
-  /** The vectors of a base have changed. */
-  changed(base: number): void
+  /** All vectors of these groups of a base, null for all, hidden ones among them. They are read to their end before the next call. */
+  of(statements: Statements, base: number, groups: ReadonlySet<number> | null): Iterable<PassageVector>
+  /** The vectors of a group of a base have changed. Bases have numbers of their own for ever, groups have not. */
+  changed(base: number, group: number): void
 }
 
 /** What an entry costs beside its vector. */
 const entryBytes = 200
 
-/** Nothing is kept yet. The base that was read longest ago goes first. */
+interface Kept {
+  readonly vectors: readonly PassageVector[]
+  readonly bytes: number
+}
+
+/** Nothing is kept yet. The group that was read longest ago goes first. */
 export function createVectorCache(): VectorCache {
-  const kept = new Map<number, { readonly vectors: readonly PassageVector[]; readonly bytes: number }>()
-  const keep = (base: number, vectors: readonly PassageVector[], bytes: number) => {
-    let sum = bytes
-    for (const one of kept.values()) sum += one.bytes
-    for (const [other, one] of kept) {
-      if (sum <= mostBytes) break
-      kept.delete(other)
-      sum -= one.bytes
+  const kept = new Map<string, Kept>()
+  let sum = 0
+  const forget = (key: string) => {
+    sum -= kept.get(key)?.bytes ?? 0
+    kept.delete(key)
+  }
+  const keep = (key: string, one: Kept) => {
+    forget(key)
+    kept.set(key, one)
+    sum += one.bytes
+    for (const other of kept.keys()) {
+      if (sum <= mostBytes) return
+      forget(other)
     }
-    kept.set(base, { vectors, bytes })
+  }
+  function* ofGroup(statements: Statements, base: number, group: number) {
+    const key = `${base} ${group}`
+    const known = kept.get(key)
+    if (known !== undefined) {
+      kept.delete(key)
+      kept.set(key, known)
+      yield* known.vectors
+      return
+    }
+    const vectors: PassageVector[] = []
+    let bytes = entryBytes
+    for (const row of statements.each(vectorSql.list, base, group)) {
+      const one = vectorOf(row as unknown as readonly [number, Uint8Array])
+      bytes += one.vector.byteLength + entryBytes
+      if (bytes <= mostBytes) vectors.push(one)
+      else vectors.length = 0
+      yield one
+    }
+    if (bytes <= mostBytes) keep(key, { vectors, bytes })
   }
   return {
-    *of(statements, base) {
-      const known = kept.get(base)
-      if (known !== undefined) {
-        kept.delete(base)
-        kept.set(base, known)
-        yield* known.vectors
-        return
-      }
-      const vectors: PassageVector[] = []
-      let bytes = 0
-      for (const row of statements.each(vectorSql.list, base)) {
-        const one = vectorOf(row as unknown as readonly [number, number, Uint8Array])
-        bytes += one.vector.byteLength + entryBytes
-        if (bytes <= mostBytes) vectors.push(one)
-        else vectors.length = 0
-        yield one
-      }
-      if (bytes <= mostBytes) keep(base, vectors, bytes)
+    *of(statements, base, groups) {
+      const seen = groups ?? statements.tuples(groupSql.listOf, base).map(([group]) => group as number)
+      for (const group of seen) yield* ofGroup(statements, base, group)
     },
-    changed(base) {
-      kept.delete(base)
-    },
+    changed: (base, group) => forget(`${base} ${group}`),
   }
 }
 
-function vectorOf([passage, group, blob]: readonly [number, number, Uint8Array]): PassageVector {
+function vectorOf([passage, blob]: readonly [number, Uint8Array]): PassageVector {
   const vector = new Int8Array(blob.buffer, blob.byteOffset, blob.byteLength)
-  return { passage, group, vector, square: productOf(vector, vector) }
+  return { passage, vector, square: productOf(vector, vector) }
 }

@@ -284,7 +284,7 @@ where database = $1 and base = $2 and word = any($3) and grp = any($4)`,
   fresh: `select form, place, length, array(select coalesce((counts ->> u.word)::int, 0) from unnest($3::text[]) with ordinality
   as u (word, number) order by u.number) as counts
 from {s}.knowledge_fresh where database = $1 and base = $2 and ($4::bigint[] is null or grp = any($4)) and counts ?| $3`,
-  hidden: 'select form from {s}.knowledge_hidden where database = $1 and base = $2',
+  hidden: `select form from {s}.knowledge_hidden where database = $1 and base = $2 and ($3::bigint[] is null or grp = any($3))`,
   keys: 'select base, key, form from {s}.knowledge_documents where database = $1 and form = any($2)',
   passages: `select d.key, p.place, d.grp, d.about, d.digest, p.data
 from unnest($3::text[], $4::bigint[]) as u (key, place)
