@@ -1,7 +1,7 @@
 /** The desk by its script, over real files: each specialist, plans, reflection, memory, sources, the wall, approvals, background work, and what it lacks. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rmdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -201,6 +201,26 @@ test('a mail is drafted, sent once it is approved, and answers the mail that it 
   assert.match(message, /\r\nIn-Reply-To: <seed-3@halden\.example>\r\n/)
   assert.doesNotMatch(message, /(?<!\r)\n/)
   assert.match((await ask('Which mails are in the outbox?')).text, /^1 mail:\n- .*Re: Leaking seal/)
+})
+
+test('[F02] what is delegated and what is changed is written down, and a mail that cannot be is not sent', async () => {
+  const lines = (await readFile(stage.places.audit, 'utf8')).trim().split('\n')
+  const noted = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  const sent = noted.findIndex(({ did }) => did === 'send_mail')
+  assert.deepEqual(
+    [noted[sent]?.['by'], noted[sent]?.['for'], noted[sent]?.['error']],
+    ['main/emails', 'user:local', null],
+  )
+  const asked = noted.slice(0, sent).findLast(({ asks }) => asks === 'emails')
+  assert.equal(asked?.['by'], 'main')
+  const before = (await readdir(join(stage.places.maildir, '.Outbox/cur'))).length
+  await rename(stage.places.audit, `${stage.places.audit}.old`)
+  await mkdir(stage.places.audit)
+  const { text } = await stage.runtime.conversation('emails').run('Send a mail to Tom: The review is at five.')
+  await rmdir(stage.places.audit)
+  await rename(`${stage.places.audit}.old`, stage.places.audit)
+  assert.match(text, /hook audit failed/)
+  assert.equal((await readdir(join(stage.places.maildir, '.Outbox/cur'))).length, before)
 })
 
 test('a mail that is denied is not sent', async () => {

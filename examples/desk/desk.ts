@@ -8,6 +8,7 @@ import { meetingsAgent } from './agents/meetings.ts'
 import { recordsAgent } from './agents/records.ts'
 import { bases, researchAgent } from './agents/research.ts'
 import { tasksAgent } from './agents/tasks.ts'
+import { auditIn } from './audit.ts'
 import type { Places } from './data/make-data.ts'
 import type { ModelFor } from './model.ts'
 import { anyScript } from './scripts/any.ts'
@@ -16,13 +17,14 @@ import { anyScript } from './scripts/any.ts'
 export function deskOver(
   places: Places,
   model: ModelFor,
-): Required<Pick<RuntimeOptions, 'agents' | 'sources' | 'knowledge' | 'models'>> {
+): Required<Pick<RuntimeOptions, 'agents' | 'hooks' | 'sources' | 'knowledge' | 'models'>> {
   return {
     sources: {
       office: { kind: 'sqlite', file: places.office },
       warehouse: { kind: 'sqlite', file: places.warehouse },
     },
     knowledge: [...bases],
+    hooks: [auditIn(places.audit)],
     models: { 'desk/any': model('any', anyScript) },
     agents: [
       mainAgent(model),

@@ -17,4 +17,5 @@ How the person wants mails to begin, to end or to sound you remember, and keep t
     memory: { archival: 'off' },
     tools: mailTools(maildir),
     approvals: ['send_mail'],
+    hooks: ['audit'],
   })

@@ -33,4 +33,5 @@ You keep the list of tasks. Look a task up before you change it. Each change wai
     ],
     tools: taskTools(office),
     approvals: ['add_task', 'complete_task', 'change_task'],
+    hooks: ['audit'],
   })

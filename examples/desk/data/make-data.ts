@@ -17,6 +17,8 @@ export interface Places {
   readonly warehouse: string
   /** Documents for the two knowledge bases, which are read from here. */
   readonly documents: string
+  /** What was delegated and changed, line by line. */
+  readonly audit: string
 }
 
 /** The places below a folder. */
@@ -27,6 +29,7 @@ export function placesIn(folder: string): Places {
     office: join(folder, 'office.db'),
     warehouse: join(folder, 'warehouse.db'),
     documents: join(folder, 'documents'),
+    audit: join(folder, 'audit.jsonl'),
   }
 }
 

@@ -1,5 +1,5 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
-import type { AiSdkLanguageModel, FunctionTool, Model } from '@witan/core'
+import type { AiSdkLanguageModel, FunctionTool, Hooks, Model } from '@witan/core'
 import type { KnowledgeSource } from '@witan/core/knowledge'
 import type { KnowledgeBaseInput } from '@witan/protocol/knowledge'
 import type { ProtocolInput } from '@witan/protocol/protocols'
@@ -39,6 +39,10 @@ const knowledgeBase = z.custom<KnowledgeBaseInput | KnowledgeSource>(
 const tool = z.custom<FunctionTool>(
   (value) => has(value, 'name', 'execute'),
   'must be a tool, as `defineTool` gives it',
+)
+const hook = z.custom<Hooks>(
+  (value) => has(value, 'name', 'timeoutMs', 'onError'),
+  'must be hooks, as `defineHooks` gives them',
 )
 const model = z.custom<Model | AiSdkLanguageModel>(
   (value) => has(value, 'stream') || has(value, 'specificationVersion', 'doGenerate'),
@@ -151,6 +155,8 @@ export const configSchema = z.strictObject({
     .union([z.literal(false), z.record(name, z.strictObject({ date: z.iso.date(), models: pricesSchema }))])
     .optional(),
   tools: z.array(tool).max(1000).default([]),
+  /** Functions that are asked before and behind what agents do, in this order. */
+  hooks: z.array(hook).max(100).default([]),
   telemetry: telemetrySchema,
   federation: federationSchema,
 })

@@ -200,6 +200,7 @@ describe('a configuration', () => {
     ],
     ['a limit of 0', { limits: { maxDepth: 0 } }, 'CONFIG_INVALID', 'limits.maxDepth', /./],
     ['a tool that is none', { tools: ['lookup'] }, 'CONFIG_INVALID', 'tools.0', /./],
+    ['a hook that is none', { hooks: ['audit'] }, 'CONFIG_INVALID', 'hooks.0', /./],
     ['a model that is none', { models: { big: 'gpt' } }, 'CONFIG_INVALID', 'models.big', /./],
     ['no object', [], 'CONFIG_INVALID', '', /./],
   ]

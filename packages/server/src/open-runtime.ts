@@ -74,6 +74,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     ...(config.prices === undefined ? {} : { prices: config.prices === false ? null : config.prices }),
     sources: sourcesOf(config),
     tools: config.tools,
+    hooks: config.hooks,
     agents: config.agents,
     protocols: config.protocols,
     knowledge: config.knowledge,
