@@ -44,11 +44,11 @@ function hookAt(point: Point, seed: number) {
     const dice = createHash('sha256')
       .update(`${seed} ${shownOf(point, seen)}`)
       .digest()
-    const kind = (dice[0] ?? 0) % 24
+    const kind = (dice[0] ?? 0) % 48
     const answer = () => {
       if (kind === 0) return { refuse: word(dice) }
       if (kind === 1) throw new Error('the hook is down')
-      const written = kind < 6 ? writes[point](seen, dice) : undefined
+      const written = kind < 10 ? writes[point](seen, dice) : undefined
       return written === undefined ? undefined : { rewrite: written }
     }
     if ((dice[1] ?? 0) % 2 === 0) return answer()
