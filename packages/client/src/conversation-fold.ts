@@ -225,7 +225,7 @@ function onEnd(view: Draft, event: EventOf<'end'>): Call | null {
     call.result = result ?? null
     call.truncated = truncated === true
     call.transferToAgent = isRecord(event.actions) ? text(event.actions.transferToAgent) || null : null
-    return endCall(view, call, { at: event.at, state: call.state === 'cancelled' ? 'cancelled' : 'completed' })
+    return endCall(view, call, { at: event.at, state: 'completed' })
   }
   const { text: said, output, finishReason, sources } = event.content
   call.finishReason = text(finishReason) || null

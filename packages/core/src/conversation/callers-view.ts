@@ -66,13 +66,24 @@ export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, plac
   if (type === 'end' && kind === 'model') {
     if (body.purpose === undefined && body.accepted && body.text !== '') gathered.texts.push(body.text)
   } else if (type === 'critique' && body.verdict === 'revise') takeBack(gathered)
-  else if (type === 'hook' && isOfAnswer(body)) gathered.texts.splice(-1, 1, writtenText(body.written))
+  else if (type === 'hook' && isOfAnswer(body)) writeGathered(gathered, body.at, writtenText(body.written))
   else if (type === 'notice' && body.code === 'REFLECTION_SKIPPED') giveBack(gathered, body.reason)
 }
 
 /** Whether a hook wrote another answer, or another result of the call that asked for it. */
 function isOfAnswer({ at, effect }: HookBody): boolean {
   return effect === 'rewritten' && (at === 'afterRun' || at === 'afterTool')
+}
+
+/** A result that a hook wrote stands for all that its caller would read; an answer, for the last text. */
+export function writeGathered({ texts, errors, plainErrors }: Gathered, at: HookBody['at'], text: string): void {
+  if (at !== 'afterTool') {
+    texts.splice(-1, 1, text)
+    return
+  }
+  texts.splice(0, texts.length, text)
+  errors.length = 0
+  plainErrors.length = 0
 }
 
 /** What a hook wrote, as a text. */

@@ -1,5 +1,6 @@
 /** A conversation document as the API returns it, folded from the entries of its path and of its child calls [R18–R22, Rb37]. */
 import type { Document, Interruption, UsageCounters } from '@witan/protocol'
+import { refusedAnswer } from './hooks.ts'
 import { plainDetail } from '@witan/protocol/entries'
 import { addCounters, addEmbeddings, addModelCall, addSpentElsewhere, authorKindOf } from '@witan/protocol/entries'
 import { embeddingsIn, emptyCounters } from '@witan/protocol/entries'
@@ -60,7 +61,7 @@ export interface DocumentFold {
   /** The plan of each agent that has one here. */
   readonly plans: Map<string, Plan>
   /** The agents of its live calls, and whether each works on its plan: one that it wrote in the call, or began with. */
-  readonly callers: Map<string, { readonly agent: string; readonly isPlanned: boolean }>
+  readonly callers: Map<string, { readonly agent: string; readonly isPlanned: boolean; readonly from?: number }>
   /** The agent whose plan is shown: the last that wrote one, or began with one. */
   planner: string | null
 }
@@ -108,7 +109,7 @@ function applyPlan(document: DocumentFold, entry: Entry): void {
     callers.set(place.parentCall ?? '', { agent: place.author, isPlanned: true })
     document.planner = place.author
   } else if (entry.type === 'start' && entry.kind === 'agent') {
-    callers.set(place.call, { agent: place.author, isPlanned: entry.body.plan !== undefined })
+    callers.set(place.call, { agent: place.author, isPlanned: entry.body.plan !== undefined, from: entry.seq })
     if (entry.body.history === 'isolated') plans.delete(place.author)
     if (plans.has(place.author)) document.planner = place.author
   } else if (entry.kind === 'agent') callers.delete(place.call)
@@ -275,12 +276,15 @@ function applyCritique({ messages }: DocumentFold, { verdict, seq }: CritiqueBod
 }
 
 /** What people and models read is what a hook wrote: the message that began the call, or its answer. */
-function applyHook({ messages }: DocumentFold, { place, body }: Entry & { readonly type: 'hook' }): void {
-  const { at, effect, written } = body
-  if (effect !== 'rewritten' || typeof written !== 'string') return
+function applyHook({ messages, callers }: DocumentFold, { place, body }: Entry & { readonly type: 'hook' }): void {
+  const { at, effect, allows } = body
+  const isRefused = at === 'afterRun' && effect !== 'rewritten' && allows !== true
+  const written = isRefused ? refusedAnswer : effect === 'rewritten' ? body.written : undefined
+  if (typeof written !== 'string') return
+  const { from = 0 } = callers.get(place.call) ?? {}
   const last =
     at === 'beforeRun'
-      ? messages.findLast((one) => one.role === 'user' && one.author !== 'witan')
+      ? messages.findLast((one) => one.role === 'user' && one.author !== 'witan' && one.seq <= from)
       : at === 'afterRun'
         ? messages.findLast((one) => one.role === 'assistant' && one.author === place.author)
         : undefined

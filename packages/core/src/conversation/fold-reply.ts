@@ -41,6 +41,8 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   const asks = body.offered ? body.toolCalls : []
   if (call.checked !== null || body.refused === true) noteChecked(checksOf(call), body)
   if (!body.accepted && body.refused !== true) call.failures += 1
+  // What was read before a reply that was refused has been read.
+  if (body.refused === true) return readInbox(call, body.taken)
   if (!body.accepted && body.text === '') return
   readInbox(call, body.taken)
   if (body.accepted && body.text !== '') call.gathered?.texts.push(gatheredText(call, body.text))

@@ -14,6 +14,7 @@ import { agentAnswer, callersView, handleOf } from './callers-view.ts'
 import { foldArtifact, foldArtifactRead } from './fold-artifacts.ts'
 import { foldRequired, foldResolved } from './fold-interruptions.ts'
 import { foldExchange, noteUnsent } from './fold-exchange.ts'
+import { openingOf } from './remembered.ts'
 import { delegatedMessage, foldMessage, readInbox } from './inbox.ts'
 import { valuesAt, withHidden } from './stored-values.ts'
 import { contentOf, resultText } from './said.ts'
@@ -261,6 +262,7 @@ function activate(state: ConversationState, call: AgentCall, isHidden = false): 
   }
   if (call.remote !== null) return beginRemote(state, call)
   if (call.parent !== null) inbox.push(delegatedMessage(call))
+  call.opening = openingOf(call)
   beginWork(state, call, isHidden)
 }
 

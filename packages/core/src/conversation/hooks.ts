@@ -1,17 +1,19 @@
 /** Folds what hooks decided: from then on the log decides, and no hook is asked again [F02, Tb12]. */
+import { isBody } from './body.ts'
 import type { Checked } from './checked.ts'
 import type { Entry, HookBody, Writable } from '@witan/protocol/entries'
-import { writtenText } from './callers-view.ts'
+import { writeGathered, writtenText } from './callers-view.ts'
 import { insertBehind } from './inbox.ts'
 import { lineFor } from './line.ts'
-import { openingOf } from './remembered.ts'
+import { asksOutput } from '../model/output.ts'
 import type { Said } from './said.ts'
 import type { AgentCall, LiveJob, ToolCall, WaitingMessage } from './state.ts'
 
 /** Folds the entry of a hook. That of a tool stands at the tool call, every other one at the call of its agent. */
 export function foldHook(run: LiveJob | null, { place, body }: Entry & { readonly type: 'hook' }): void {
+  if (body.at === 'onInterruption') return foldAsked(run?.calls.get(place.parentCall ?? ''), body)
   const toolCall = run?.toolCalls.get(place.call)
-  if (toolCall !== undefined) {
+  if (toolCall !== undefined && !isBody(toolCall)) {
     if (body.at === 'afterTool') foldResult(toolCall, body)
     return
   }
@@ -41,17 +43,34 @@ export function checksOf(call: AgentCall): Checked {
   return call.checked
 }
 
-function foldOpening(call: AgentCall, { effect, written }: HookBody): void {
+function foldOpening(call: AgentCall, body: HookBody): void {
+  const { effect, written } = body
   checksOf(call).isOpen = true
+  const { opening, document } = call
+  // What a hook refused is read by no later call either.
+  if (refusedBy(body) !== null && opening !== null && document.inbox.includes(opening))
+    document.inbox.splice(document.inbox.indexOf(opening), 1)
   if (effect !== 'rewritten' || typeof written !== 'string') return
   call.message = written
-  const [body] = call.toolCalls
-  if (call.remote !== null && body !== undefined) body.checked = { arguments: JSON.stringify({ message: written }) }
-  const opening: Writable<WaitingMessage> | null = openingOf(call)
+  const [tool] = call.toolCalls
+  if (call.remote !== null && tool !== undefined) tool.checked = { arguments: JSON.stringify({ message: written }) }
   if (opening === null) return
+  if (!document.inbox.includes(opening)) replaceRead(call, opening.text, written)
   // The same message: who follows what became of it finds it.
-  opening.text = written
-  delete opening.plain
+  const words: Writable<WaitingMessage> = opening
+  words.text = written
+  delete words.plain
+}
+
+/** Initial queries stand behind the words that began the call: these are in the document already. */
+function replaceRead({ document }: AgentCall, before: string, text: string): void {
+  const from = document.callStarts.at(-1)?.from ?? 0
+  const said: Writable<Said> | undefined = document.said
+    .slice(from)
+    .findLast((one) => one.kind === 'words' && one.text === before)
+  if (said?.kind !== 'words') return
+  said.text = text
+  document.views = []
 }
 
 function foldNote(call: AgentCall, { effect, written }: HookBody): void {
@@ -69,6 +88,15 @@ function foldArguments(call: AgentCall, body: HookBody): void {
   if (refused !== null) toolCall.checked.refused = refused
 }
 
+/** A refusal of something that has an answer by now stands in place of what the tool call comes to. */
+function foldAsked(owner: AgentCall | undefined, body: HookBody): void {
+  const toolCall = owner?.toolCalls.find(({ requested }) => requested.id === body.toolCallId)
+  const refused = refusedBy(body)
+  if (toolCall === undefined || refused === null) return
+  if (toolCall.interruptions.some(({ id }) => id === body.interruption)) return
+  toolCall.checked = { ...toolCall.checked, refused, result: { refused } }
+}
+
 function foldResult(toolCall: ToolCall, body: HookBody): void {
   const { effect, written = null } = body
   const refused = refusedBy(body)
@@ -81,11 +109,16 @@ function foldResult(toolCall: ToolCall, body: HookBody): void {
   }
 }
 
-/** What an agent has said stands in its document as people read it. No model has read it in a step of its own yet. */
+/** What stands in a document in place of an answer that was refused. */
+export const refusedAnswer = '[refused]'
+
+/** What an agent has said stands in its document as people read it, unless its model has read it since: what that has read stays. */
 function replaceAnswer({ agent, document }: AgentCall, text: string): void {
+  if (agent.enableReflection || asksOutput(agent)) return
   const { said } = document
-  const answer: Writable<Said> | undefined = said.findLast((one) => one.kind === 'reply' && one.agent === agent.id)
-  if (answer?.kind !== 'reply' || answer.calls.length > 0) return
+  const at = said.findLastIndex((one) => one.kind === 'reply' && one.agent === agent.id)
+  const answer: Writable<Said> | undefined = said[at]
+  if (answer?.kind !== 'reply' || answer.calls.length > 0 || at < said.length - 1) return
   answer.text = text
   // What a model's server keeps of a reply holds the text as it was.
   delete answer.kept
@@ -93,17 +126,26 @@ function replaceAnswer({ agent, document }: AgentCall, text: string): void {
 }
 
 /** The answer of a call, and what its caller reads of it. */
-function foldAnswer(call: AgentCall, { at, effect, written }: HookBody): void {
+function foldAnswer(call: AgentCall, body: HookBody): void {
+  const { at, effect, written } = body
+  const refuses = refusedBy(body) !== null
   const { final, gathered } = call
   if (final === null) return
   const checked = at === 'afterTool' ? ({ isChecked: true, isPassed: true } as const) : ({ isChecked: true } as const)
   if (effect !== 'rewritten') {
     call.final = { ...final, ...checked }
+    if (at === 'afterRun' && refuses) replaceAnswer(call, refusedAnswer)
     return
   }
   const text = writtenText(written)
-  const output = typeof written === 'string' ? {} : { output: { value: written } }
+  const isText = typeof written === 'string'
+  // A structured answer that was written as a text has no other form any more.
+  const output = !isText
+    ? { output: { value: written } }
+    : final.output === undefined
+      ? {}
+      : { output: { value: null } }
   call.final = { ...final, text, ...output, ...checked }
-  if (gathered !== null) gathered.texts.splice(-1, 1, text)
+  if (gathered !== null) writeGathered(gathered, at, text)
   if (at === 'afterRun') replaceAnswer(call, text)
 }

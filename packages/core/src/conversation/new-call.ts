@@ -25,12 +25,9 @@ export function newCall(
   { agent, parent, tool }: Origin,
 ): { readonly call: AgentCall; readonly invocation: string } {
   const { place, body } = entry
-  const binding = bind(agent.parameters, {
-    parent: parent?.parameters ?? null,
-    conversationValues: state.conversationValues,
-    map: body.map,
-  })
-  const parameters = withGenerated(binding, body.generated)
+  const { conversationValues } = state
+  const bound = bind(agent.parameters, { parent: parent?.parameters ?? null, conversationValues, map: body.map })
+  const parameters = withGenerated(bound, body.generated)
   const source = body.handOver === undefined ? null : parent
   const address =
     parent === null || source !== null
@@ -47,6 +44,7 @@ export function newCall(
     askedBy: tool ?? parent?.toolCalls.find((one) => one.requested.id === body.toolCallId) ?? null,
     toolCallId: body.toolCallId,
     message: body.message,
+    opening: null,
     model: body.overrides?.model ?? agent.model,
     temperature: body.overrides?.temperature ?? agent.temperature,
     toolMode: body.overrides?.toolMode ?? agent.toolMode,

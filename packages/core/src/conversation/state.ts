@@ -89,9 +89,8 @@ export interface WorkflowState {
   steps: readonly (WorkflowStep & { readonly call: string })[]
 }
 
-/** What a hand-over says of its target. */
 interface HandOver {
-  /** What its model reads of other agents: everything, or people's words and final texts only. */
+  /** What the model of its target reads of other agents: everything, or people's words and final texts only. */
   readonly history: 'all' | 'words'
   /** Whether control comes back to the call that handed over once the target has answered. */
   readonly returns: boolean
@@ -122,6 +121,8 @@ export interface AgentCall {
   readonly toolCallId: string | null
   /** What it was asked, or what a hook made of that. */
   message: string
+  /** The words that began its work, as they waited when it became active; null for none, as behind a hand-over. */
+  opening: WaitingMessage | null
   /** The model of its agent, or the delegation's override [F14]. */
   readonly model: string
   readonly temperature: number | null
@@ -228,15 +229,12 @@ export function callInControl(call: AgentCall): AgentCall {
   return at
 }
 
-/** Who asked a call, or the call that it stands in for: the id of an agent, or `user` at the root. */
+/** Who asked a call, or the call that it stands in for: an agent's id, or `user`. */
 export function askerOf(call: AgentCall): string {
   return positionOf(call).parent?.agent.id ?? 'user'
 }
 
-/**
- * The call that ends together with `call`: the one that its answer stands for. A hand-over that returns stands for itself, unless it
- * has left the loop that all of them work in.
- */
+/** The call that its answer stands for. A hand-over that returns stands for itself, unless it has left the loop that all of them work in. */
 export function answeredCall(call: AgentCall): AgentCall {
   const leaves = call.final?.exits === true
   let at = call

@@ -3,6 +3,11 @@ import type { HookBody, HookPoint } from '@witan/protocol/entries'
 import { reasonOf } from '../tool/outcome.ts'
 import type { HookOfRow, HookRow } from './rows.ts'
 
+/** What a hook wrote, which may be null. */
+export interface Taken<Written> {
+  readonly value: Written
+}
+
 /** What is asked, and how. */
 export interface Question<Seen extends object, Written> {
   readonly at: HookPoint
@@ -12,7 +17,7 @@ export interface Question<Seen extends object, Written> {
   /** What each hook sees, with what the ones before it wrote. */
   seen(written: Written | undefined, own: OwnSignal): Seen
   /** What a hook wrote, as it is to be taken; null if it cannot be. */
-  take(written: unknown): Written | null | Promise<Written | null>
+  take(written: unknown): Taken<Written> | null | Promise<Taken<Written> | null>
   /** A text that leaves the hook: without what models may not see, and within bounds. */
   clean(reason: string): string
   /** What went wrong, for whoever runs the process. */
@@ -177,9 +182,10 @@ const writable: Readonly<Record<HookPoint, string>> = {
 function takeWritten<Seen extends object, Written>(
   asking: Asking<Seen, Written>,
   one: HookOfRow,
-  written: Written | null,
+  taken: Taken<Written> | null,
 ): void {
-  if (written === null) return fail(asking, one, new TypeError(`it may write ${writable[asking.question.at]} there`))
+  if (taken === null) return fail(asking, one, new TypeError(`it may write ${writable[asking.question.at]} there`))
+  const { value: written } = taken
   asking.written = written
   asking.bodies.push({ hook: one.hooks.name, at: asking.question.at, effect: 'rewritten', reason: null, written })
 }
@@ -189,7 +195,7 @@ function fail<Seen extends object, Written>(asking: Asking<Seen, Written>, one: 
   const { at, report } = asking.question
   report(`Hook \`${name}\` failed at ${at}: ${reasonOf(error, 'unknown trouble')}`)
   const reason = `hook ${name} failed`
-  if (onError === 'refuse') return refuseFor(asking, one, { effect: 'failed', reason })
+  if (onError !== 'allow') return refuseFor(asking, one, { effect: 'failed', reason })
   asking.bodies.push({ hook: name, at, effect: 'failed', reason, allows: true })
 }
 

@@ -138,7 +138,10 @@ export function defineHooks(definition: HooksDefinition): Hooks {
   if (odd !== undefined) throw wrong(odd, 'is not a function', `Pass a function: \`${odd}: (call) => …\`.`)
   if (given.length === 0)
     throw wrong('beforeRun', 'is missing, and so is every other', `Give one of ${hookPoints.join(', ')}.`)
-  return Object.freeze({ ...definition, timeoutMs, onError })
+  // An instance of a class has its functions in its prototype, and they may use `this`.
+  const functions = Object.fromEntries(given.map((point) => [point, definition[point]?.bind(definition as never)]))
+  const lists = { ...(agents && { agents: [...agents] }), ...(tools && { tools: [...tools] }) }
+  return Object.freeze({ name, ...lists, ...functions, timeoutMs, onError })
 }
 
 /** Whether a value is what `defineHooks` makes, of whatever copy of this package. */

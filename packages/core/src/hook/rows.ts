@@ -66,6 +66,19 @@ export class HookRows {
     return row
   }
 
+  /** Those that are asked of any of these agents, each once. */
+  atAny(point: HookPoint, agents: readonly Hooked[]): HookRow {
+    const [first, ...more] = agents
+    const row = first === undefined ? nobody : this.at(point, first)
+    if (more.length === 0) return row
+    const any = new Set(agents.flatMap((agent) => this.at(point, agent).map(({ hooks }) => hooks)))
+    const all = this.#all.flatMap((hooks) => {
+      const ask = any.has(hooks) ? functionAt(hooks, point) : null
+      return ask === null ? [] : [{ hooks, ask }]
+    })
+    return point.startsWith('after') ? all.reverse() : all
+  }
+
   #rowsOf(agent: Hooked, point: HookPoint): Map<string, HookRow> {
     const byPoint = this.#rows.get(agent) ?? {}
     this.#rows.set(agent, byPoint)

@@ -3,70 +3,78 @@ import type { HookPoint } from '@witan/protocol/entries'
 import { type AgentCall, answeredCall, type ToolCall } from '../conversation/state.ts'
 import type { HookRow, HookRows } from '../hook/rows.ts'
 
-/** The hooks of a job. */
-export class HookDues {
+/** The hooks of a job, and what they have let pass. */
+export interface HookDues {
   readonly rows: HookRows
   /** Calls that may go on, tool calls that may begin, interruptions that may stay open, and answers that may end their calls. */
-  readonly #allowed = new WeakSet<object>()
+  readonly allowed: WeakSet<object>
   /** Tool calls that have been answered, and answers of agents, whose results may be read. */
-  readonly #passed = new WeakSet<object>()
+  readonly passed: WeakSet<object>
+  /** Tool calls of whose interruptions hooks are being asked: an answer that comes meanwhile waits for theirs. */
+  readonly held: WeakSet<ToolCall>
+}
 
-  constructor(rows: HookRows) {
-    this.rows = rows
-  }
+/** Nothing has passed yet. */
+export function hookDues(rows: HookRows): HookDues {
+  return { rows, allowed: new WeakSet(), passed: new WeakSet(), held: new WeakSet() }
+}
 
-  /** Whether a call may not go on yet: hooks are to be asked, or an agent lists some that this process may lack. */
-  opens(call: AgentCall): boolean {
-    const { agent } = call
-    const isListing = agent.hooks !== undefined && agent.hooks.length > 0
-    if (this.rows.isEmpty && !isListing) return false
-    return !this.#allowed.has(call) && (isListing || this.rows.at('beforeRun', agent).length > 0)
-  }
+/** Whether a call may not go on yet: hooks are to be asked, or an agent lists some that this process may lack. */
+export function isOpening({ rows, allowed }: HookDues, call: AgentCall): boolean {
+  const { agent } = call
+  const isListing = agent.hooks !== undefined && agent.hooks.length > 0
+  if (rows.isEmpty && !isListing) return false
+  return !allowed.has(call) && (isListing || rows.at('beforeRun', agent).length > 0)
+}
 
-  /** Whether tool calls of the last reply may not begin yet. */
-  admits(call: AgentCall): boolean {
-    return !this.rows.isEmpty && call.toolCalls.some((one) => this.isToBegin(one))
-  }
+/** Whether tool calls of the last reply may not begin yet. */
+export function isAdmitting(dues: HookDues, call: AgentCall): boolean {
+  return !dues.rows.isEmpty && call.toolCalls.some((one) => isBeginning(dues, one))
+}
 
-  /** Whether hooks are to be asked of a tool call that its model has asked for. */
-  isToBegin(toolCall: ToolCall): boolean {
-    const { state, passed, checked, owner, name } = toolCall
-    if (state !== 'requested' || passed !== null || checked !== null || this.#allowed.has(toolCall)) return false
-    return this.rows.at('beforeTool', owner.agent, name).length > 0
-  }
+/** Whether hooks are to be asked of a tool call: one that its model has asked for, or with other arguments that a person has approved. */
+export function isBeginning({ rows, allowed }: HookDues, toolCall: ToolCall): boolean {
+  const { state, passed, checked, owner, name } = toolCall
+  if (state !== 'requested' || checked?.refused !== undefined) return false
+  if (passed === null ? checked !== null || allowed.has(toolCall) : allowed.has(passed) || !hasOtherArguments(passed))
+    return false
+  return rows.at('beforeTool', owner.agent, name).length > 0
+}
 
-  /** Whether hooks are to be told of what a tool call waits for. */
-  asks({ state, interruptions, owner, name }: ToolCall): boolean {
-    if (this.rows.isEmpty || state !== 'waiting' || interruptions.every((one) => this.#allowed.has(one))) return false
-    return this.rows.at('onInterruption', owner.agent, name).length > 0
-  }
+function hasOtherArguments({ answer }: NonNullable<ToolCall['passed']>): boolean {
+  const given = 'value' in answer ? answer.value : null
+  return typeof given === 'object' && given !== null && 'arguments' in given && given.arguments != null
+}
 
-  /** Whether hooks are to be asked of what a person or a client has answered. */
-  settles(toolCall: ToolCall): boolean {
-    if (this.rows.isEmpty || toolCall.checked?.result !== undefined || this.#passed.has(toolCall)) return false
-    return this.rows.at('afterTool', toolCall.owner.agent, toolCall.name).length > 0
-  }
+/** Whether hooks are to be told of what a tool call waits for. */
+export function isAsking({ rows, allowed }: HookDues, { state, interruptions, owner, name }: ToolCall): boolean {
+  if (rows.isEmpty || state !== 'waiting' || interruptions.every((one) => allowed.has(one))) return false
+  return rows.at('onInterruption', owner.agent, name).length > 0
+}
 
-  /** At which point hooks are to be asked of the answer of a call: as its end, and as the result that its caller reads. Null for none. */
-  ends(call: AgentCall): 'afterRun' | 'afterTool' | null {
-    const { final, agent } = call
-    if (this.rows.isEmpty || final === null) return null
-    if (final.isChecked !== true && !this.#allowed.has(final) && this.rows.at('afterRun', agent).length > 0)
-      return 'afterRun'
-    const { askedBy } = answeredCall(call)
-    if (askedBy?.state !== 'child' || final.isPassed === true || this.#passed.has(final)) return null
-    return this.rows.at('afterTool', askedBy.owner.agent, askedBy.name).length > 0 ? 'afterTool' : null
-  }
+/** Whether hooks are to be asked of what a person or a client has answered. */
+export function isSettling({ rows, passed }: HookDues, toolCall: ToolCall): boolean {
+  if (rows.isEmpty || toolCall.checked?.result !== undefined || passed.has(toolCall)) return false
+  return rows.at('afterTool', toolCall.owner.agent, toolCall.name).length > 0
+}
 
-  /** Notes what hooks have allowed. */
-  allow(one: object): void {
-    this.#allowed.add(one)
-  }
+/** At which point hooks are to be asked of the answer of a call: as its end, and as the result that its caller reads. Null for none. */
+export function dueOfAnswer({ rows, allowed, passed }: HookDues, call: AgentCall): 'afterRun' | 'afterTool' | null {
+  const { final } = call
+  if (rows.isEmpty || final === null) return null
+  if (final.isChecked !== true && !allowed.has(final) && rows.atAny('afterRun', endingAgents(call)).length > 0)
+    return 'afterRun'
+  const { askedBy } = answeredCall(call)
+  if (askedBy?.state !== 'child' || final.isPassed === true || passed.has(final)) return null
+  return rows.at('afterTool', askedBy.owner.agent, askedBy.name).length > 0 ? 'afterTool' : null
+}
 
-  /** Notes a result that may be read. */
-  pass(one: object): void {
-    this.#passed.add(one)
-  }
+/** The agents whose calls end with the answer of a call: its own, and those that handed over to it. */
+export function endingAgents(call: AgentCall): readonly AgentCall['agent'][] {
+  const agents = [call.agent]
+  const last = answeredCall(call)
+  for (let at = call; at !== last && at.parent !== null; at = at.parent) agents.push(at.parent.agent)
+  return agents
 }
 
 /** The hooks that are asked of a call at a point; none in a replay. */

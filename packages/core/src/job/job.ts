@@ -11,7 +11,7 @@ import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import type { Environment, ReportedPlace } from './environment.ts'
-import { HookDues } from './hook-dues.ts'
+import { type HookDues, hookDues } from './hook-dues.ts'
 import { Waker } from './waker.ts'
 import { Writer } from './writer.ts'
 
@@ -106,7 +106,7 @@ export class Job {
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity & { readonly again?: boolean }) {
     this.env = env
-    this.hooks = env.hooks === null ? null : new HookDues(env.hooks)
+    this.hooks = env.hooks === null ? null : hookDues(env.hooks)
     this.log = log
     this.identity = { id: identity.id, epoch: identity.epoch, attempts: identity.attempts, since: env.clock.now() }
     const { attempts } = identity

@@ -2,6 +2,7 @@
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import type { CallBody, CallShare } from '../tool/tool.ts'
 import { type Job, workedMs } from '../job/job.ts'
+import { isHeldBack } from './model-hooks.ts'
 import { firstAttempt } from './prepare-model-call.ts'
 
 /** The last attempt of each call: a later one takes the place of what readers were shown. */
@@ -24,7 +25,9 @@ export function bodyOf({ owner, note }: ToolCall, job: Job): Omit<CallBody, 'sav
     onWords: (then) => job.waker.watch(then),
     show(text, restart) {
       if (restart) begin()
-      hub.delta(channel, { place, text, attempt: attempts.get(owner) ?? 0, at: clock.now() })
+      // What hooks may refuse or rewrite is shown to nobody before.
+      if (!isHeldBack(owner, job))
+        hub.delta(channel, { place, text, attempt: attempts.get(owner) ?? 0, at: clock.now() })
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Asks hooks of the result of a tool, before its model reads it [F02, Tb12]. */
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
-import type { Verdict } from '../hook/ask.ts'
+import type { Taken, Verdict } from '../hook/ask.ts'
 import type { HookedKind } from '../hook/define-hooks.ts'
 import { frozen, ownCopy } from '../identity/frozen.ts'
 import { runByPieces } from '../identity/pausable.ts'
@@ -9,12 +9,13 @@ import type { Job } from '../job/job.ts'
 import { scrubbingValue } from '../parameter/scrub-value.ts'
 import { type ResultOutcome, returned } from '../tool/outcome.ts'
 import type { Tool } from '../tool/tool.ts'
+import { preparedOf } from './admit.ts'
 import { ask, valueIn } from './hook-question.ts'
 
 /** A result, and the tool that gave it. */
 interface GivenResult {
   readonly toolCall: ToolCall
-  readonly tool: Pick<Tool, 'name' | 'kind'>
+  readonly tool: Tool | Pick<Tool, 'name' | 'kind'>
   readonly outcome: Pick<ResultOutcome, 'value' | 'failure'>
 }
 
@@ -23,7 +24,7 @@ export function askOfResult(
   { call, job, signal }: { readonly call: AgentCall; readonly job: Job; signal(): AbortSignal },
   { toolCall, tool, outcome }: GivenResult,
 ): Verdict | Promise<Verdict> {
-  const prepared = job.cache.prepared.get(toolCall)
+  const prepared = 'check' in tool ? preparedOf(toolCall, tool, job) : job.cache.prepared.get(toolCall)
   const args = prepared?.ok === true ? prepared.kept : {}
   const { value, failure } = outcome
   return ask<unknown>(call, job, {
@@ -38,11 +39,12 @@ export function askOfResult(
   })
 }
 
-async function resultIn(call: AgentCall, tool: string, value: unknown): Promise<unknown> {
+async function resultIn(call: AgentCall, tool: string, value: unknown): Promise<Taken<unknown> | null> {
   const outcome = await returned(tool, value)
-  if (outcome.failure !== null || outcome.value === undefined) return null
+  if (outcome.failure !== null) return null
   const { scrubOthers } = call
-  return frozen(scrubOthers === null ? outcome.value : await runByPieces(scrubbingValue(outcome.value, scrubOthers)))
+  const clean = scrubOthers === null ? outcome.value : await runByPieces(scrubbingValue(outcome.value, scrubOthers))
+  return { value: frozen(clean ?? null) }
 }
 
 const kinds: Readonly<Record<string, HookedKind>> = {

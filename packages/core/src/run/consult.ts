@@ -4,25 +4,24 @@ import { callersView } from '../conversation/callers-view.ts'
 import { askedView } from '../conversation/fold-interruptions.ts'
 import { answeredCall, type AgentCall, type ToolCall } from '../conversation/state.ts'
 import { isBody } from '../conversation/body.ts'
-import type { Verdict } from '../hook/ask.ts'
+import type { Taken, Verdict } from '../hook/ask.ts'
 import { frozen, ownCopy } from '../identity/frozen.ts'
 import { runByPieces } from '../identity/pausable.ts'
 import { plainCopy } from '../identity/plain.ts'
 import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
-import type { HookDues } from '../job/hook-dues.ts'
-import { hooksAt } from '../job/hook-dues.ts'
+import { endingAgents, type HookDues, hooksAt, isBeginning } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 import { outputProblem } from '../model/output.ts'
 import { scrubbingValue } from '../parameter/scrub-value.ts'
 import { prepareArguments } from '../tool/arguments.ts'
 import type { Tool } from '../tool/tool.ts'
-import { preparedOf } from './admit.ts'
+import { passedArguments, preparedOf } from './admit.ts'
 import { resumed } from './act.ts'
 import { toolsOf } from './caller.ts'
 import type { Consultation } from './decide.ts'
 import { recordHook, recordHooks } from './hook-effects.ts'
 import { askOfResult, hookedKind } from './check-result.ts'
-import { ask, cleanFor, textIn, valueIn } from './hook-question.ts'
+import { ask, textOfHook, valueIn } from './hook-question.ts'
 import { failCall, outputOf } from './settle.ts'
 
 /** Asks. Null once all is recorded; a promise if a hook takes time. */
@@ -77,16 +76,13 @@ function openCall(of: Consulting): Promise<void> | null {
   const verdict = ask<string>(call, job, {
     ...{ at: 'beforeRun', row, signal },
     about: (message = call.message) => ({ message }),
-    take: (rewrite) => cleanText(call, textIn(rewrite, 'message')),
+    // Behind a hand-over the words stand in the document that was handed over: nothing can be written there.
+    take: (rewrite) => (call.handOver === null ? textOfHook(call, rewrite, 'message') : null),
   })
   return then(of, verdict, ({ bodies }) => {
-    hooks.allow(call)
+    hooks.allowed.add(call)
     recordHooks(job, call.place, bodies)
   })
-}
-
-function cleanText(call: AgentCall, text: string | null): string | null {
-  return text === null ? null : cleanFor(call, text)
 }
 
 /**
@@ -102,10 +98,10 @@ function isFresh({ checked, iterations, toolCalls, workflow, final, handedTo }: 
 /** The tool calls of a reply are about to be admitted: hooks are asked of each, in their order where they answer at once. */
 function beginTools(of: Consulting): Promise<void> | null {
   const { call, job, hooks } = of
-  const asked = call.toolCalls.filter((toolCall) => hooks.isToBegin(toolCall))
+  const asked = call.toolCalls.filter((toolCall) => isBeginning(hooks, toolCall))
   return then(of, askToBeginAll(of, asked, []), (given) => {
     for (const [index, toolCall] of asked.entries()) {
-      hooks.allow(toolCall)
+      hooks.allowed.add(toolCall.passed ?? toolCall)
       for (const body of given[index]?.bodies ?? [])
         recordHook(job, call.place, { ...body, toolCallId: toolCall.requested.id })
     }
@@ -142,20 +138,24 @@ function askToBegin(
   const prepared = preparedOf(toolCall, tool, job)
   // What does not fit the tool is refused without any hook.
   if (!prepared.ok) return null
+  const passed = toolCall.passed === null ? null : passedArguments(toolCall, tool, job)
+  if (passed?.ok === false) return null
   return ask<string>(call, job, {
     ...{ at: 'beforeTool', row: hooksAt(job, 'beforeTool', { agent: call.agent, tool: tool.name }), signal },
     about(written) {
-      const { kept } = written === undefined ? prepared : keptOf(tool, written)
+      const approved = passed?.raw as typeof prepared.kept | undefined
+      const { kept } = written === undefined ? { kept: approved ?? prepared.kept } : keptOf(tool, written)
       return { tool: tool.name, kind: hookedKind(tool), arguments: frozen(ownCopy(kept)) }
     },
-    take: (rewrite) => argumentsIn(call, tool, valueIn(rewrite, 'arguments')),
+    // What a person has approved stays as it is, or is refused.
+    take: (rewrite) => (passed === null ? argumentsIn(call, tool, valueIn(rewrite, 'arguments')) : null),
   })
 }
 
 const mostWritten = { characters: 1_000_000, values: 500_000 }
 
 /** Arguments that a hook wrote, as JSON text; null if they do not fit the tool. */
-async function argumentsIn(call: AgentCall, tool: Tool, value: unknown): Promise<string | null> {
+async function argumentsIn(call: AgentCall, tool: Tool, value: unknown): Promise<Taken<string> | null> {
   const { value: copy, isWhole } = await runByPieces(plainCopy(value, mostWritten))
   if (!isWhole) return null
   const { scrubOthers } = call
@@ -164,7 +164,7 @@ async function argumentsIn(call: AgentCall, tool: Tool, value: unknown): Promise
   if (text === undefined) return null
   countWork(text.length)
   if (isWorkSpent()) await nextTurn()
-  return prepareArguments(tool, text).ok ? text : null
+  return prepareArguments(tool, text).ok ? { value: text } : null
 }
 
 function keptOf(tool: Tool, written: string): { readonly kept: Readonly<Record<string, unknown>> } {
@@ -184,14 +184,19 @@ function tellOf(of: Consulting, toolCall: ToolCall): Promise<void> | null {
       take: () => null,
     }),
   }))
+  const { place } = toolCall
   const isLate = asked.some(({ verdict }) => verdict instanceof Promise)
   const verdicts = asked.map(({ verdict }) => verdict)
+  if (isLate) hooks.held.add(toolCall)
   return then(of, isLate ? Promise.all(verdicts) : (verdicts as Verdict[]), (given) => {
+    hooks.held.delete(toolCall)
     for (const [index, { one }] of asked.entries()) {
-      hooks.allow(one)
-      // Somebody may have answered meanwhile.
-      if (toolCall.place === null || !toolCall.interruptions.includes(one)) continue
-      for (const body of given[index]?.bodies ?? []) recordHook(job, toolCall.place, { ...body, interruption: one.id })
+      hooks.allowed.add(one)
+      // Somebody may have answered meanwhile: then the refusal stands in place of what the call comes to.
+      if (place === null || toolCall.state === 'settled') continue
+      const { id: toolCallId } = toolCall.requested
+      for (const body of given[index]?.bodies ?? [])
+        recordHook(job, place, { ...body, interruption: one.id, toolCallId })
     }
   })
 }
@@ -202,11 +207,11 @@ function settle(of: Consulting, toolCall: ToolCall): Promise<void> | null {
   const tool = toolsOf(toolCall.owner, job).toolset.get(toolCall.name)
   const outcome = tool?.immediate === true ? resumed(toolCall, tool) : null
   if (tool === undefined || outcome === null || isBody(toolCall)) {
-    hooks.pass(toolCall)
+    hooks.passed.add(toolCall)
     return null
   }
   return then(of, askOfResult(of, { toolCall, tool, outcome }), (verdict) => {
-    hooks.pass(toolCall)
+    hooks.passed.add(toolCall)
     if (toolCall.state === 'answered' && toolCall.place !== null) recordHooks(job, toolCall.place, verdict.bodies)
   })
 }
@@ -217,23 +222,23 @@ function endCall(of: Consulting): Promise<void> | null {
   const { final } = call
   if (final === null) return null
   const verdict = ask<string>(call, job, {
-    ...{ at: 'afterRun', row: hooksAt(job, 'afterRun', call), signal },
+    ...{ at: 'afterRun', row: hooks.rows.atAny('afterRun', endingAgents(call)), signal },
     about: (text = final.text) => ({
       text,
       output: frozen(ownCopy(outputOf({ agent: call.agent, final: { ...final, text } }))),
       status: 'completed',
     }),
     take(rewrite) {
-      const text = cleanText(call, textIn(rewrite, 'text'))
-      return text === null || outputProblem(call.agent, text, { mustFit: true, mismatch: (issue) => issue }) !== null
-        ? null
-        : text
+      const taken = textOfHook(call, rewrite, 'text')
+      const fits =
+        taken !== null && outputProblem(call.agent, taken.value, { mustFit: true, mismatch: String }) === null
+      return fits ? taken : null
     },
   })
   return then(of, verdict, ({ bodies }) => {
-    // A message has come meanwhile: there will be another answer.
-    if (call.final !== final || call.document.inbox.length > 0) return
-    hooks.allow(final)
+    // Where a message has come meanwhile there will be another answer, and this one is an earlier one.
+    if (call.final !== final) return
+    hooks.allowed.add(final)
     recordHooks(job, call.place, bodies)
   })
 }
@@ -254,7 +259,7 @@ function passAnswer(of: Consulting): Promise<void> | null {
     askOfResult({ ...of, call: owner }, given),
     ({ bodies }: { readonly bodies: readonly HookBody[] }) => {
       if (call.final !== final || call.document.inbox.length > 0) return
-      hooks.pass(final)
+      hooks.passed.add(final)
       recordHooks(job, call.place, bodies)
     },
   )

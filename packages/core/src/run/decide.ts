@@ -1,6 +1,6 @@
 /** Decides from the state of a run what to do next. Pure. */
 import type { HookPoint } from '@witan/protocol/entries'
-import type { HookDues } from '../job/hook-dues.ts'
+import { dueOfAnswer, type HookDues, isAdmitting, isAsking, isOpening, isSettling } from '../job/hook-dues.ts'
 import {
   type AgentCall,
   answeredCall,
@@ -53,7 +53,7 @@ interface Underway {
   readonly remembered: Pick<WeakSet<AgentCall>, 'has'>
   readonly isFailing: boolean
   /** What hooks are still to be asked; null if none ever is, as in a replay. */
-  readonly hooks: Pick<HookDues, 'opens' | 'admits' | 'asks' | 'settles' | 'ends'> | null
+  readonly hooks: HookDues | null
 }
 
 /** Decides from the run and the effects under way. At most `maxParallel` effects run at once [C14]. */
@@ -63,10 +63,10 @@ export function decide(run: LiveJob, { busy, remembered, isFailing, hooks }: Und
   let free = run.tree.limits.maxParallel - busy.size
   for (const call of run.calls.values()) {
     if (!call.active) continue
-    if (hooks?.opens(call) === true) askHooks({ at: 'beforeRun', call }, busy, work)
+    if (hooks !== null && isOpening(hooks, call)) askHooks({ at: 'beforeRun', call }, busy, work)
     else if (call.toolCalls.length > 0) free = decideToolCalls(call, { busy, hooks }, { work, free })
-    else if (isAnswered(call) && call.document.inbox.length === 0) {
-      const at = hooks === null ? null : hooks.ends(call)
+    else if (isAnswered(call) && (call.document.inbox.length === 0 || isHeldAnswer(hooks, call))) {
+      const at = hooks === null ? null : dueOfAnswer(hooks, call)
       if (at !== null) askHooks({ at, call }, busy, work)
       else if (isTop(answeredCall(call))) return { kind: 'finish' }
       else work.push({ kind: 'end', call })
@@ -106,6 +106,11 @@ export function mayAct({ state, isLast, place }: ToolCall, busy: Underway['busy'
   return state === 'started' && !isLast && !busy.has(place?.call ?? '')
 }
 
+/** Whether hooks are to be asked of an answer although there is more to read: it stays as an earlier one. */
+function isHeldAnswer(hooks: HookDues | null, call: AgentCall): boolean {
+  return hooks !== null && dueOfAnswer(hooks, call) === 'afterRun'
+}
+
 /** Hooks that are asked already are waited for. */
 function askHooks(
   {
@@ -130,15 +135,17 @@ function decideToolCalls(
   { busy, hooks }: Pick<Underway, 'busy' | 'hooks'>,
   into: { readonly work: Work[]; free: number },
 ): number {
+  if (call.toolCalls.some((one) => one.state === 'requested' && hooks?.held.has(one) === true)) return into.free
   if (call.toolCalls.some((toolCall) => toolCall.state === 'requested')) {
-    if (hooks?.admits(call) === true) askHooks({ at: 'beforeTool', call }, busy, into.work)
+    if (hooks !== null && isAdmitting(hooks, call)) askHooks({ at: 'beforeTool', call }, busy, into.work)
     else into.work.push({ kind: 'admit', call })
     return into.free
   }
   for (const toolCall of call.toolCalls) {
     const id = toolCall.place?.call ?? ''
-    if (hooks?.asks(toolCall) === true) askHooks({ at: 'onInterruption', call, toolCall }, busy, into.work)
-    else if (toolCall.state === 'answered' && hooks?.settles(toolCall) === true)
+    if (hooks?.held.has(toolCall) === true) continue
+    if (hooks !== null && isAsking(hooks, toolCall)) askHooks({ at: 'onInterruption', call, toolCall }, busy, into.work)
+    else if (toolCall.state === 'answered' && hooks !== null && isSettling(hooks, toolCall))
       askHooks({ at: 'afterTool', call, toolCall }, busy, into.work)
     else if (toolCall.state === 'answered' || isItsTurn(toolCall, call)) into.work.push({ kind: 'resume', toolCall })
     else if (into.free > 0 && mayAct(toolCall, busy)) {

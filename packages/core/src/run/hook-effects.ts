@@ -19,7 +19,8 @@ export function recordHook(job: Job, place: CallPlace, body: HookBody): void {
   if (!isRefusal(body)) return
   if (at === 'onInterruption') {
     const toolCall = job.run.toolCalls.get(place.call)
-    if (toolCall !== undefined && interruption !== undefined) closeInterruption(toolCall, job, interruption)
+    const isOpen = toolCall?.interruptions.some(({ id }) => id === interruption) === true
+    if (isOpen && toolCall !== undefined && interruption !== undefined) closeInterruption(toolCall, job, interruption)
   }
   const call = job.run.calls.get(place.call)
   if (call === undefined || !failing.has(at)) return

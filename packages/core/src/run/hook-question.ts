@@ -1,7 +1,7 @@
 /** Puts a question to the hooks of a process: what they see of a call, and what of theirs may be taken [F02, Tb12]. */
 import type { HookPoint } from '@witan/protocol/entries'
 import type { AgentCall } from '../conversation/state.ts'
-import { askRow, type Question, type Verdict } from '../hook/ask.ts'
+import { askRow, type Question, type Taken, type Verdict } from '../hook/ask.ts'
 import type { HookedCall } from '../hook/define-hooks.ts'
 import type { HookRow } from '../hook/rows.ts'
 import { frozen } from '../identity/frozen.ts'
@@ -17,8 +17,8 @@ interface Asked<Written> {
   /** What it is about, with what was written so far. */
   about(written: Written | undefined): object
   /** The request that it is about: made once a hook looks. */
-  request?(): ShownRequest
-  take(rewrite: unknown): Written | null | Promise<Written | null>
+  request?(written: Written | undefined): ShownRequest
+  take(rewrite: unknown): Taken<Written> | null | Promise<Taken<Written> | null>
 }
 
 /** Asks, in the name of a call. */
@@ -39,7 +39,10 @@ export function questionOf<Written>(
   const shared = sharedOf(call, job)
   return {
     ...{ at, row, signal, take },
-    seen: (written, own) => Object.assign(new Seen(shared, { own, request }), about(written)),
+    seen: (written, own) => {
+      const late = request === undefined ? undefined : () => request(written)
+      return Object.assign(new Seen(shared, { own, request: late }), about(written))
+    },
     clean: (text) => errorText(cleanFor(call, text)),
     report: (why) => job.env.report(new Error(cleanFor(call, why)), whereOf(job, call.place.call)),
   }
@@ -114,7 +117,7 @@ function valuesOf(parameters: AgentCall['parameters']): Readonly<Record<string, 
 }
 
 /** A text of a hook without what the model of a call may not see: models and logs read it. */
-export function cleanFor({ scrubOthers }: AgentCall, text: string): string {
+function cleanFor({ scrubOthers }: AgentCall, text: string): string {
   const whole = text.toWellFormed()
   return scrubOthers === null ? whole : scrubOthers(whole)
 }
@@ -122,8 +125,14 @@ export function cleanFor({ scrubOthers }: AgentCall, text: string): string {
 /** The longest text that a hook may write, in characters. */
 const longestText = 1_000_000
 
+/** A text that a hook wrote, alone or under its name, without what models may not see; null for none that can be taken. */
+export function textOfHook(call: AgentCall, rewrite: unknown, name: string): Taken<string> | null {
+  const text = textIn(rewrite, name)
+  return text === null ? null : { value: cleanFor(call, text) }
+}
+
 /** A text that a hook wrote, alone or under its name; null for anything else, and for one that is too long. */
-export function textIn(rewrite: unknown, name: string): string | null {
+function textIn(rewrite: unknown, name: string): string | null {
   const text = typeof rewrite === 'string' ? rewrite : valueIn(rewrite, name)
   return typeof text === 'string' && text.length <= longestText ? text : null
 }

@@ -6,7 +6,8 @@ import { hooksAt } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 import type { ModelReply } from '../model/model.ts'
 import { recordHooks } from './hook-effects.ts'
-import { ask, cleanFor, type ShownRequest, textIn } from './hook-question.ts'
+import { lineFor } from '../conversation/line.ts'
+import { ask, type ShownRequest, textOfHook } from './hook-question.ts'
 import { modelRequest, purposeOf } from './model-request.ts'
 import type { PreparedModelCall } from './prepare-model-call.ts'
 import type { Outcome, Thinking } from './thinking.ts'
@@ -37,25 +38,41 @@ export function askBefore({ call, job, signal }: Thinking): boolean | Promise<bo
   })
 }
 
-function askOnce(call: AgentCall, job: Job, signal: AbortSignal) {
+function askOnce(call: AgentCall, job: Job, signal: AbortSignal): Verdict<string> | Promise<Verdict<string>> {
   let made: ShownRequest | null = null
-  return ask<string>(call, job, {
+  const verdict = ask<string>(call, job, {
     ...{ at: 'beforeModel', row: hooksAt(job, 'beforeModel', call), signal: () => signal },
     about: () => ({ model: call.model }),
-    request() {
+    request(note) {
       made ??= shownRequest(call, job)
-      return made
+      return note === undefined ? made : withNote(made, call, note)
     },
     take(rewrite) {
-      const text = textIn(rewrite, 'note')
-      return text === null || text.length > longestNote ? null : cleanFor(call, text)
+      const taken = textOfHook(call, rewrite, 'note')
+      return taken === null || taken.value.length > longestNote ? null : taken
     },
   })
+  // Who looks later sees what there was, or nothing.
+  const close = <Given>(given: Given): Given => {
+    made ??= nothingShown
+    return given
+  }
+  return verdict instanceof Promise ? verdict.then(close) : close(verdict)
 }
+
+const nothingShown: ShownRequest = Object.freeze({ messages: Object.freeze([]), tools: Object.freeze([]) })
 
 function shownRequest(call: AgentCall, job: Job): ShownRequest {
   const { messages, tools } = modelRequest(call, job, { offered: true, purpose: null }).request
   return { messages: frozen(messages), tools: frozen(tools) }
+}
+
+/** With the line that an earlier hook has written. */
+function withNote({ messages, tools }: ShownRequest, { agent }: AgentCall, note: string): ShownRequest {
+  const { text } = lineFor(agent.id, 'note', { text: note })
+  const last = messages.at(-1)
+  const line = { role: 'user', content: last?.role === 'user' ? `${last.content}\n\n${text}` : text } as const
+  return { messages: frozen([...(last?.role === 'user' ? messages.slice(0, -1) : messages), line]), tools }
 }
 
 /** The longest note to a model, in characters. */
@@ -72,10 +89,7 @@ export function checkedReply(modelCall: PreparedModelCall, job: Job, reply: Mode
   const verdict = ask<string>(call, job, {
     ...{ at: 'afterModel', row, signal: () => signal },
     about: (text = reply.text) => ({ ...shown, text }),
-    take(rewrite) {
-      const text = textIn(rewrite, 'text')
-      return text === null ? null : cleanFor(call, text)
-    },
+    take: (rewrite) => textOfHook(call, rewrite, 'text'),
   })
   return verdict instanceof Promise ? verdict.then((late) => decided(reply, late)) : decided(reply, verdict)
 }
@@ -88,7 +102,15 @@ function decided(reply: ModelReply, verdict: Verdict<string>): Outcome {
   return { reply: { ...rest, text: verdict.written }, verdict }
 }
 
+/** Whether the answer of a call is not that of the call above it, too. */
+function speaksAlone({ step, handOver }: AgentCall): boolean {
+  return step === null && handOver === null
+}
+
 /** Whether nothing of a call's replies is shown before they are whole: hooks may refuse or rewrite them. */
 export function isHeldBack(call: AgentCall, job: Job): boolean {
-  return hooksAt(job, 'afterModel', call).length > 0 || hooksAt(job, 'afterRun', call).length > 0
+  if (hooksAt(job, 'afterModel', call).length > 0) return true
+  for (let at: AgentCall | null = call; at !== null; at = speaksAlone(at) ? null : at.parent)
+    if (hooksAt(job, 'afterRun', at).length > 0) return true
+  return false
 }

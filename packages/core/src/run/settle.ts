@@ -123,7 +123,8 @@ export function failCall(
   forgetAnswer(call, job)
   const text = errorText(why.detail)
   const detail = call.scrub === null ? text : call.scrub(text)
-  if (call.draft !== null && why.code !== 'REFLECTION_FAILED') return failRevision(call, job, { ...why, detail })
+  const isFinal = why.code === 'REFLECTION_FAILED' || why.code === 'HOOK_REFUSED'
+  if (call.draft !== null && !isFinal) return failRevision(call, job, { ...why, detail })
   const last = answeredCall(call)
   if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   for (const { at, content } of endsOf(call, job)) {

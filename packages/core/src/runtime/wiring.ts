@@ -9,6 +9,7 @@ import { type AgentRecords, baseOfRowId } from '../agent/records.ts'
 import { Registry } from '../agent/registry.ts'
 import { ceilingsOf } from '../budget/ceilings.ts'
 import type { WarmDocuments } from '../conversation/warm-documents.ts'
+import { defineHooks } from '../hook/define-hooks.ts'
 import { HookRows } from '../hook/rows.ts'
 import { LiveHub } from '../event/live.ts'
 import type { Listening } from '../event/relay.ts'
@@ -128,8 +129,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     owner: ids.owner(),
     leaseMs: options.leaseMs ?? 15_000,
     ceilings: ceilingsOf(options.limits),
-    hooks: new HookRows(options.hooks ?? []),
-    model: models.find,
+    ...{ hooks: new HookRows((options.hooks ?? []).map(defineHooks)), model: models.find },
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
     ...contentAccess(store),

@@ -13,7 +13,9 @@ import type {
 } from '@witan/protocol/entries'
 import { callersView, type Gathered, beginGathering, gatherFrom } from '../conversation/callers-view.ts'
 import { checkLine, revisionLine } from '../conversation/critique.ts'
+import { refusedAnswer } from '../conversation/hooks.ts'
 import { lineFor } from '../conversation/line.ts'
+import { asksOutput } from '../model/output.ts'
 import { memoryLine } from '../conversation/remembered.ts'
 import { isToLookFor, knowledgeLine } from '../conversation/retrieval.ts'
 import { spanContent, spanField } from '../event/project.ts'
@@ -57,6 +59,8 @@ interface Reader extends DocumentReader {
   readonly document: TraceDocument
   /** Its definition; null if its start is not known. */
   readonly data: AgentData | null
+  /** The words that began its work, once it has begun; null for none. */
+  began: TracedWords | null
 }
 
 /** What was read of a trace so far. */
@@ -115,11 +119,13 @@ export class SpanContent {
       document,
       data: agent,
       opening: before?.opening ?? { words, shared },
+      began: null as TracedWords | null,
     }
     readers.set(place.call, reader)
     beginGathering(gathered, { place, body })
     const begin = () => {
       if (place.parentCall !== null && body.handOver === undefined) document.waiting.push(words)
+      reader.began = document.waiting[openingAt(document.waiting)] ?? null
       if (body.history === 'isolated') reader.from = document.lines.length
       if (body.initial.length === 0) return
       take(document, document.waiting.length)
@@ -142,7 +148,10 @@ export class SpanContent {
     const document = documentOf(this.#reading, place)
     if (type === 'memory') return addRemembered(document, body, this.#messages)
     if (type === 'critique') return addCritique(document, { agent: place.author, body }, this.#messages)
-    if (type === 'hook') return addWritten(document, { agent: place.author, body }, this.#messages)
+    if (type === 'hook') {
+      const reader = this.#reading.readers.get(place.call)
+      return reader === undefined ? undefined : addWritten(reader, body, this.#messages)
+    }
     if (type === 'retrieval') return addRetrieved(document, { agent: place.author, body }, this.#messages)
     if (body.exchange !== undefined) return
     const { author, text: plain, forModel: text = plain, artificialActions: actions = [] } = body
@@ -175,6 +184,7 @@ export class SpanContent {
       ...(own ? ['gen_ai.input.messages', messages.list(read())] : []),
       ...['gen_ai.output.messages', messages.list([messages.written(reply)])],
     ]
+    if (body.refused === true) take(document, body.taken)
     if (body.purpose !== undefined || (!body.accepted && body.text === '')) return texts
     take(document, body.taken)
     // Calls that the model was not offered are in no document.
@@ -236,30 +246,37 @@ function addRetrieved(
   waiting.splice(behind, 0, { author: 'witan', to: only, text, isAttributed: true, own, only })
 }
 
-/** What a hook wrote: a note at the end, or in place of the message that began a call or of its answer. */
-function addWritten(
-  { lines, waiting }: TraceDocument,
-  { agent, body }: { readonly agent: string; readonly body: HookBody },
-  messages: MessageWriter,
-): void {
+/** What a hook wrote or refused: a note at the end, the message that began a call, or its answer. */
+function addWritten(reader: Reader, body: HookBody, messages: MessageWriter): void {
   const { at, effect, written } = body
-  if (effect !== 'rewritten' || typeof written !== 'string') return
-  if (at === 'beforeModel') {
-    const { text } = lineFor(agent, 'note', { text: written })
-    const own = messages.piece('user', [textPart(text)])
-    waiting.push({ author: 'witan', to: agent, text, isAttributed: true, own, only: agent })
-  } else if (at === 'beforeRun') {
-    const index = openingAt(waiting)
-    const words = waiting[index]
-    if (words !== undefined)
-      waiting[index] = { ...words, text: written, own: messages.piece('user', [textPart(written)]) }
-  } else if (at === 'afterRun') {
-    const index = lines.findLastIndex(({ reply }) => reply?.agent === agent)
-    const line = lines[index]
-    if (line?.reply === undefined || line.reply.calls.length > 0) return
-    const reply = { ...line.reply, text: written }
-    lines[index] = { ...line, reply, own: messages.piece('assistant', partsOf(reply)) }
+  const { agent, document } = reader
+  const text = effect === 'rewritten' && typeof written === 'string' ? written : null
+  const isRefused = effect !== 'rewritten' && body.allows !== true
+  if (at === 'beforeModel' && text !== null) {
+    const line = lineFor(agent, 'note', { text }).text
+    const own = messages.piece('user', [textPart(line)])
+    document.waiting.push({ author: 'witan', to: agent, text: line, isAttributed: true, own, only: agent })
+  } else if (at === 'beforeRun' && (text !== null || isRefused)) replaceOpening(reader, text, messages)
+  else if (at === 'afterRun' && (text !== null || isRefused)) replaceAnswer(reader, text ?? refusedAnswer, messages)
+}
+
+/** The words that began a call, as they are read; null if they are not read at all. */
+function replaceOpening({ began, document }: Reader, text: string | null, messages: MessageWriter): void {
+  if (began === null) return
+  const words = text === null ? [] : [{ ...began, text, own: messages.piece('user', [textPart(text)]) }]
+  for (const list of text === null ? [document.waiting] : [document.waiting, document.lines]) {
+    const at = (list as TracedWords[]).indexOf(began)
+    if (at >= 0) list.splice(at, 1, ...words)
   }
+}
+
+/** As in the fold: what a model has read again since stays as it was. */
+function replaceAnswer({ agent, data, document: { lines } }: Reader, text: string, messages: MessageWriter): void {
+  if (data === null || data.enableReflection || asksOutput(data)) return
+  const line = lines.at(-1)
+  if (line?.reply === undefined || line.reply.agent !== agent || line.reply.calls.length > 0) return
+  const reply = { ...line.reply, text }
+  lines[lines.length - 1] = { ...line, reply, own: messages.piece('assistant', partsOf(reply)) }
 }
 
 /** Where the words stand that begin the work of a call; -1 for nowhere. */
@@ -334,6 +351,7 @@ function readerAt({ author: agent }: CallPlace, document: TraceDocument): Reader
     document,
     data: null,
     opening: null,
+    began: null,
   }
 }
 

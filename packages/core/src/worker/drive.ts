@@ -29,7 +29,6 @@ export function takeOver(job: Job, row: Pick<JobRow, 'kind' | 'attempts'>, wasHe
   if (row.kind === 'task' && job.run.loggedStatus !== 'running') recordTask(job, 'running')
   if (row.attempts <= 1) {
     if (wasHere) recordLostModelCalls(job)
-    else tellNoMore(job)
     return
   }
   const { attempts: attempt } = row
@@ -42,12 +41,6 @@ export function takeOver(job: Job, row: Pick<JobRow, 'kind' | 'attempts'>, wasHe
   const times = isStuck ? `${mostInARow} times in a row` : `${mostInAll} times`
   const hint = 'Read the last events of the run to see what it did each time.'
   failRun(job, problem('RUN_QUARANTINED', `The run broke its worker ${times} and was set aside.`, { hint }))
-}
-
-/** A job rests only once hooks were told of what it waits for. */
-function tellNoMore({ hooks, run }: Job): void {
-  if (hooks === null || hooks.rows.isEmpty) return
-  for (const { interruptions } of run.toolCalls.values()) for (const one of interruptions) hooks.allow(one)
 }
 
 /** How a job parked or ended: its status, and the code of its error. */
