@@ -260,14 +260,11 @@ function addWritten(reader: Reader, body: HookBody, messages: MessageWriter): vo
   else if (at === 'afterRun' && (text !== null || isRefused)) replaceAnswer(reader, text ?? refusedAnswer, messages)
 }
 
-/** The words that began a call, as they are read; null if they are not read at all. */
+/** The words that began a call, as they are read: the same, so that what stands in front of them does; null if they are not read at all. */
 function replaceOpening({ began, document }: Reader, text: string | null, messages: MessageWriter): void {
   if (began === null) return
-  const words = text === null ? [] : [{ ...began, text, own: messages.piece('user', [textPart(text)]) }]
-  for (const list of text === null ? [document.waiting] : [document.waiting, document.lines]) {
-    const at = (list as TracedWords[]).indexOf(began)
-    if (at >= 0) list.splice(at, 1, ...words)
-  }
+  if (text !== null) Object.assign(began, { text, own: messages.piece('user', [textPart(text)]) })
+  else if (document.waiting.includes(began)) document.waiting.splice(document.waiting.indexOf(began), 1)
 }
 
 /** As in the fold: what a model has read again since stays as it was. */
