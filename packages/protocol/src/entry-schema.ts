@@ -286,6 +286,7 @@ const rows = {
   hook: object({
     ...{ hook: text, at: z.enum(hookPoints), effect: z.enum(hookEffects), reason: maybe },
     ...{ allows: z.literal(true).optional(), toolCallId: text.optional(), interruption: text.optional() },
+    waiting: count.optional(),
     written: json.optional(),
   }),
   cancel: object({ by: text, tasks: flag }),

@@ -348,6 +348,8 @@ export interface HookBody {
   readonly allows?: true
   /** At `beforeTool`: the call of the reply. */
   readonly toolCallId?: string
+  /** At `beforeModel`: how many messages waited for the request. What was written stands behind these, whatever comes meanwhile. */
+  readonly waiting?: number
   /** At `onInterruption`: the interruption. */
   readonly interruption?: string
   /** What it wrote: a message, a note, an answer or a result; at `beforeTool` the arguments as JSON text. Only a span shows it. */

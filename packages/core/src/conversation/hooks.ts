@@ -3,7 +3,6 @@ import { isBody } from './body.ts'
 import type { Checked } from './checked.ts'
 import type { Entry, HookBody, Writable } from '@witan/protocol/entries'
 import { writeGathered, writtenText } from './callers-view.ts'
-import { insertBehind } from './inbox.ts'
 import { lineFor } from './line.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Said } from './said.ts'
@@ -73,9 +72,11 @@ function replaceRead({ document }: AgentCall, before: string, text: string): voi
   document.views = []
 }
 
-function foldNote(call: AgentCall, { effect, written }: HookBody): void {
+function foldNote(call: AgentCall, { effect, written, waiting }: HookBody): void {
   checksOf(call).isRequest = true
-  if (effect === 'rewritten') insertBehind(call.document.inbox, null, lineFor(call.agent.id, 'note', { text: written }))
+  const { inbox } = call.document
+  if (effect === 'rewritten')
+    inbox.splice(waiting ?? inbox.length, 0, lineFor(call.agent.id, 'note', { text: written }))
 }
 
 function foldArguments(call: AgentCall, body: HookBody): void {
@@ -119,10 +120,12 @@ function replaceAnswer({ agent, document }: AgentCall, text: string): void {
   const at = said.findLastIndex((one) => one.kind === 'reply' && one.agent === agent.id)
   const answer: Writable<Said> | undefined = said[at]
   if (answer?.kind !== 'reply' || answer.calls.length > 0 || at < said.length - 1) return
-  answer.text = text
+  document.views = []
   // What a model's server keeps of a reply holds the text as it was.
   delete answer.kept
-  document.views = []
+  // What was rewritten is the same answer for who follows it, and what was refused is none.
+  if (text === refusedAnswer) said[at] = { ...answer, text }
+  else answer.text = text
 }
 
 /** The answer of a call, and what its caller reads of it. */

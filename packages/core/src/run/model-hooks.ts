@@ -5,7 +5,7 @@ import { frozen } from '../identity/frozen.ts'
 import { hooksAt } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 import type { ModelReply } from '../model/model.ts'
-import { recordHooks } from './hook-effects.ts'
+import { recordHook } from './hook-effects.ts'
 import { lineFor } from '../conversation/line.ts'
 import { ask, type ShownRequest, textOfHook } from './hook-question.ts'
 import { modelRequest, purposeOf } from './model-request.ts'
@@ -26,7 +26,11 @@ export function askBefore({ call, job, signal }: Thinking): boolean | Promise<bo
   const { document } = call
   const [read, waiting] = [document.said.length, document.inbox.length]
   const decide = (verdict: Verdict<string>): boolean => {
-    recordHooks(job, call.place, verdict.bodies)
+    let before = waiting
+    for (const body of verdict.bodies) {
+      recordHook(job, call.place, { ...body, waiting: before })
+      if (body.effect === 'rewritten') before += 1
+    }
     return verdict.refused === null
   }
   const verdict = askOnce(call, job, signal)

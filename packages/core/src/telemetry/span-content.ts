@@ -255,7 +255,15 @@ function addWritten(reader: Reader, body: HookBody, messages: MessageWriter): vo
   if (at === 'beforeModel' && text !== null) {
     const line = lineFor(agent, 'note', { text }).text
     const own = messages.piece('user', [textPart(line)])
-    document.waiting.push({ author: 'witan', to: agent, text: line, isAttributed: true, own, only: agent })
+    const { waiting = document.waiting.length } = body
+    document.waiting.splice(waiting, 0, {
+      author: 'witan',
+      to: agent,
+      text: line,
+      isAttributed: true,
+      own,
+      only: agent,
+    })
   } else if (at === 'beforeRun' && (text !== null || isRefused)) replaceOpening(reader, text, messages)
   else if (at === 'afterRun' && (text !== null || isRefused)) replaceAnswer(reader, text ?? refusedAnswer, messages)
 }
