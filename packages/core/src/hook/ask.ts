@@ -170,7 +170,7 @@ function answerOf(answer: unknown): { readonly refuse?: string; readonly rewrite
 
 /** What may be written at each point. */
 const writable: Readonly<Record<HookPoint, string>> = {
-  beforeRun: '{ message: "…" }',
+  beforeRun: '{ message: "…" } of a message that is no peer’s and behind no hand-over',
   beforeModel: '{ note: "…" } of at most 16,000 characters',
   afterModel: '{ text: "…" }',
   beforeTool: '{ arguments: {…} } that fit the tool',

@@ -76,13 +76,17 @@ function openCall(of: Consulting): Promise<void> | null {
   const verdict = ask<string>(call, job, {
     ...{ at: 'beforeRun', row, signal },
     about: (message = call.message) => ({ message }),
-    // Behind a hand-over the words stand in the document that was handed over: nothing can be written there.
-    take: (rewrite) => (call.handOver === null ? textOfHook(call, rewrite, 'message') : null),
+    // Behind a hand-over the words stand in the document of another, and a peer's are part of an exchange: they are read as they are, or not at all.
+    take: (rewrite) => (mayRewrite(call) ? textOfHook(call, rewrite, 'message') : null),
   })
   return then(of, verdict, ({ bodies }) => {
     hooks.allowed.add(call)
     recordHooks(job, call.place, bodies)
   })
+}
+
+function mayRewrite({ handOver, exchange }: AgentCall): boolean {
+  return handOver === null && exchange === null
 }
 
 /**

@@ -96,9 +96,15 @@ export function mayThink(call: AgentCall, busy: Underway['busy']): boolean {
 
 /** Whether a model is to be asked, once all is looked for that it is to read. */
 function isDue(call: AgentCall, busy: Underway['busy']): boolean {
-  if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || busy.has(call.place.call)) return false
+  if (!call.active || call.toolCalls.length > 0 || isWorkflow(call)) return false
+  if (busy.has(call.place.call) || busy.has(idOfLook(call))) return false
   if (asksCritic(call)) return false
   return !isAnswered(call) || call.document.inbox.length > 0
+}
+
+/** Under what a look into memory or knowledge is under way for a call: it is no model call of its agent. */
+export function idOfLook({ place }: AgentCall): string {
+  return `look ${place.call}`
 }
 
 /** Whether a tool is to be run. */

@@ -4,7 +4,7 @@ import { act, resume } from './act.ts'
 import { admit, prepareCalls } from './admit.ts'
 import { isWorkSpent, nextTurn } from '../identity/turn.ts'
 import { endChild } from './settle.ts'
-import { type Consultation, idOfConsultation, type Next, type Work } from './decide.ts'
+import { type Consultation, idOfConsultation, idOfLook, type Next, type Work } from './decide.ts'
 import { consult } from './consult.ts'
 import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
@@ -87,10 +87,11 @@ function startConsultation(work: Consultation, job: Job): void {
 /** Starts such work. Other work is none to start. */
 function startWork(work: Work, job: Job): void {
   if (!isOutside(work)) return
-  const id = work.kind === 'act' ? work.id : work.call.place.call
+  const call = work.kind === 'act' ? work.id : work.call.place.call
+  const id = work.kind === 'remember' || work.kind === 'retrieve' ? idOfLook(work.call) : call
   const controller = new AbortController()
   job.busy.set(id, controller)
-  waitFor(begin(work, job, controller), job, { id, call: id, controller })
+  waitFor(begin(work, job, controller), job, { id, call, controller })
 }
 
 /** Under which id work is under way, and for which call. */
