@@ -65,6 +65,11 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
     return toolCall?.interruptions.some(({ id }) => id === entry.body.id)
       ? null
       : `settles \`${entry.body.id}\`, which nobody has asked or which is settled`
+  // What it is about may have been answered since: until its tool begins, a call of a tool has no place of its own.
+  if (type === 'hook' && entry.body.at === 'onInterruption') {
+    const owner = run?.calls.get(place.parentCall ?? '')
+    return owner === undefined ? noCall(entry) : otherPlace(place, placeOfTool(owner, place.call))
+  }
   if (type === 'hook' && toolCall !== undefined) return otherPlace(place, toolCall.place)
   if (kind === 'tool' || isOfTool(entry)) {
     const refused = type === 'error' ? begun.refused.get(place.call) : undefined
