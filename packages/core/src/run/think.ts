@@ -44,8 +44,10 @@ export async function think(call: AgentCall, job: Job, controller: AbortControll
       const view = next === 'cut' ? null : prepareView(call)
       const forget = view === null ? null : await view
       while (job.log.proposals.pending !== null) await job.log.proposals.pending
+      // Hooks may take their time: the log is to take entries behind them too.
       const given = next !== 'answer' || !isToBeAsked(call, job) || askBefore(thinking)
       const mayAsk = typeof given === 'boolean' ? given : await given
+      while (job.log.proposals.pending !== null) await job.log.proposals.pending
       // Nothing is asked or recorded behind a cancel that came meanwhile.
       next = !mayAsk || isOver(job) ? null : takeStep(thinking, next)
       forget?.()
