@@ -185,7 +185,7 @@ async function doNext(engine: Engine, job: Job, next: Entry): Promise<boolean> {
     if (result !== null) forget(engine, job)
     return hasMoved(engine, at)
   }
-  const short = dueAt(next, shortIn(decided))
+  const short = dueAt(next, shortIn(decided), thinks)
   if (short.length > 0) {
     for (const work of short) {
       if (hasMoved(engine, at) && !isOwn(engine, job)) break
@@ -209,9 +209,18 @@ function beginBefore(engine: Engine, job: Job, last: AgentCall): void {
   const decided = decideNext(engine, job)
   const calls =
     decided.kind === 'work' ? decided.work.flatMap((work) => (work.kind === 'think' ? [work.call] : [])) : []
+  const isAsked = !isToBeRefused(engine, last)
+  // Refused behind a request, a model was not under way at it: its agent looked into its memory, and found nothing that the log has.
   for (const call of calls.slice(0, Math.max(0, calls.indexOf(last))))
-    if (hasOutcome(engine, job, call)) beginThinking(engine.underWay, call, job)
+    if (isAsked && isToBeRefused(engine, call)) continue
+    else if (hasOutcome(engine, job, call)) beginThinking(engine.underWay, call, job)
     else thinkOn(engine, call, job)
+}
+
+/** Whether the budget has no request for a call, as the log has it next. */
+function isToBeRefused({ followed }: Engine, { place }: AgentCall): boolean {
+  const next = nextOfCall(followed, place.call)
+  return next !== null && isRefused(next)
 }
 
 /** Whether the log has what comes of a call's thinking, in this epoch of its job. */
@@ -248,10 +257,13 @@ function shortIn(next: Next): Work[] {
   return next.kind === 'work' ? next.work.filter((work) => !isOutside(work)) : []
 }
 
-/** Of work that only records what the log has next: hooks may have held up the rest. All of it if none says so. */
-function dueAt({ place }: Entry, short: readonly Work[]): readonly Work[] {
+/**
+ * Of work that only records what the log has next: hooks may have held up the rest. All of it if none says so, and none before a model's request:
+ * what was not held up stands before that.
+ */
+function dueAt({ place }: Entry, short: readonly Work[], thinks: AgentCall | null): readonly Work[] {
   const own = short.filter((work) => 'toolCall' in work && work.toolCall?.place?.call === place.call)
-  if (own.length > 0) return own
+  if (own.length > 0 || thinks !== null) return own
   const related = short.filter((work) => {
     const call = 'call' in work ? work.call : work.toolCall.owner
     return call.place.call === place.call || call.place.call === place.parentCall

@@ -101,15 +101,18 @@ export function nextRunStart(followed: FollowedLog): AgentStartBody | null {
   return null
 }
 
-/** Whether the log notes a lost request of a call before the reply or the end of that call. */
+/** Whether the log notes the request of a call as lost: before the reply or the end of that call, and right behind the error of the request. */
 export function isLostAhead(followed: FollowedLog, call: string): boolean {
   let last: number | null = null
+  let hasFailed = false
   for (const { type, kind, body, epoch } of aheadOfCall(followed, call)) {
     last ??= epoch
     if (epoch > last) return false
     if (type === 'notice' && body.code === 'USAGE_INCOMPLETE') return true
-    if (type === 'end' && kind === 'model' && body.purpose !== 'progress') return false
-    if (kind === 'agent' && type !== 'start') return false
+    if (hasFailed || (kind === 'agent' && type !== 'start')) return false
+    if (kind !== 'model' || body.purpose === 'progress') continue
+    if (type === 'end') return false
+    hasFailed = true
   }
   return false
 }

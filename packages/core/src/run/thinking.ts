@@ -1,6 +1,7 @@
 /** The steps of an agent's thinking. Each records at once, and returns what comes next: a request to the model, another step, or nothing. */
 import { type AgentCall, awaitsCritique } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
+import { messageToLookFor } from '../conversation/retrieval.ts'
 import { ModelCallError, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
 import { hintOf } from '../model/trouble.ts'
@@ -56,7 +57,9 @@ export function firstStep({ call, job, signal }: Thinking): OwnStep {
 export function takeStep(thinking: Thinking, step: OwnStep): NextStep {
   const { call, job, signal } = thinking
   if (signal.aborted) return stopped(thinking, call.model)
-  return step === 'cut' ? cut(thinking) : prepareModelCall(call, job)
+  if (step === 'cut') return cut(thinking)
+  // A message that came since the last step is looked for first.
+  return messageToLookFor(call) === null ? prepareModelCall(call, job) : null
 }
 
 /** Records how a request ended. */
