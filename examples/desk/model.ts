@@ -32,7 +32,7 @@ export function modelsOf(env: Environment, paceMs: number): ModelFor {
     })
 }
 
-/** A reply may say that it takes so many times as long. */
+/** The same script, whose replies each take `paceMs`, or as many times that as they say. */
 function paced(script: Rule, paceMs: number): Rule {
   return async (request, turn) => {
     const answer = await script(request, turn)

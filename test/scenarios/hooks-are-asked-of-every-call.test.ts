@@ -1,41 +1,9 @@
 /** Hooks: functions of the process that see each step of each agent, and may refuse it or write something else [F02, Tb12]. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { defineHooks, defineTool, type HooksDefinition, type ModelRequest } from '@witan/core'
-import { call, type Rule, type ScriptedAnswer } from '@witan/core/testing'
-import type { AnyEvent } from '@witan/protocol'
-import { z } from 'zod'
-import { type AgentDraft, createStage, type Play, until } from '../support/stage.ts'
-
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  parameters: z.object({ amount: z.number() }),
-  execute: ({ amount }) => ({ paid: amount }),
-})
-const says = ({ messages }: ModelRequest) => String(messages.at(-1)?.content)
-
-/** One answer after the other, whoever has spoken last. */
-function inTurn(...answers: readonly ScriptedAnswer[]): Rule {
-  let at = 0
-  return () => answers[at++]
-}
-
-/** A stage on which hooks of one name are asked. */
-function stageOf(
-  hooks: Omit<HooksDefinition, 'name'>,
-  agents: readonly AgentDraft[] = [{ id: 'root', tools: ['pay'] }],
-  plays: Readonly<Record<string, Play>> = {},
-) {
-  return createStage({ agents, plays, options: { tools: [pay], hooks: [defineHooks({ name: 'audit', ...hooks })] } })
-}
-
-const decided = (events: readonly AnyEvent[]) =>
-  events.flatMap(({ type, content, agentPath }) => {
-    const { hook, at, effect, reason } = content as Readonly<Record<'hook' | 'at' | 'effect' | 'reason', unknown>>
-    return type === 'hook' ? [{ hook, at, effect, reason, of: agentPath }] : []
-  })
-const paying = (amount = 5): readonly ScriptedAnswer[] => [call('pay', { amount }), 'Done.']
+import type { HooksDefinition, ModelRequest } from '@witan/core'
+import { call, type ScriptedAnswer } from '@witan/core/testing'
+import { decided, hookedStage, inTurn, lastRead, paying } from '../support/hooked-stage.ts'
 
 describe('[F02] [Tb12] hooks that allow', () => {
   test('see every point of a call in order, and leave nothing in the log', async () => {
@@ -46,7 +14,7 @@ describe('[F02] [Tb12] hooks that allow', () => {
       seen.push([point, rest])
     }
     const points = ['beforeRun', 'beforeModel', 'afterModel', 'beforeTool', 'afterTool', 'afterRun'] as const
-    const stage = stageOf(Object.fromEntries(points.map((point) => [point, note(point)])), undefined, {
+    const stage = hookedStage(Object.fromEntries(points.map((point) => [point, note(point)])), undefined, {
       root: paying(),
     })
     const run = await stage.ask('root', 'Pay.', { id: 'chats/1' })
@@ -90,7 +58,7 @@ const cases: readonly {
     hooks: { beforeRun: ({ message }) => ({ rewrite: { message: `${message} Twice.` } }) },
     text: 'Done.',
     effects: [['beforeRun', 'rewritten', null]],
-    check: ([first]) => assert.equal(says(first as ModelRequest), 'Pay. Twice.'),
+    check: ([first]) => assert.equal(lastRead(first as ModelRequest), 'Pay. Twice.'),
   },
   {
     name: 'beforeRun refuses the run',
@@ -105,7 +73,7 @@ const cases: readonly {
     text: 'Done.',
     effects: [['beforeModel', 'rewritten', null]],
     check: ([first, second]) => {
-      assert.ok(says(first as ModelRequest).endsWith('[from @witan to @root] note: {"text":"Be kind."}'))
+      assert.ok(lastRead(first as ModelRequest).endsWith('[from @witan to @root] note: {"text":"Be kind."}'))
       const before = (first as ModelRequest).messages
       assert.deepEqual((second as ModelRequest).messages.slice(0, before.length), before)
     },
@@ -149,28 +117,28 @@ const cases: readonly {
     hooks: { beforeTool: () => ({ rewrite: { arguments: { amount: 1 } } }) },
     text: 'Done.',
     effects: [['beforeTool', 'rewritten', null]],
-    check: (requests) => assert.ok(says(requests[1] as ModelRequest).includes('"paid":1')),
+    check: (requests) => assert.ok(lastRead(requests[1] as ModelRequest).includes('"paid":1')),
   },
   {
     name: 'beforeTool writes what does not fit the tool',
     hooks: { beforeTool: () => ({ rewrite: { arguments: { amount: 'much' } } }) },
     text: 'Done.',
     effects: [['beforeTool', 'failed', 'hook audit failed']],
-    check: (requests) => assert.ok(says(requests[1] as ModelRequest).includes('hook audit failed')),
+    check: (requests) => assert.ok(lastRead(requests[1] as ModelRequest).includes('hook audit failed')),
   },
   {
     name: 'beforeTool refuses the call',
     hooks: { beforeTool: () => ({ refuse: 'too much' }), tools: ['pay'] },
     text: 'Done.',
     effects: [['beforeTool', 'refused', 'too much']],
-    check: (requests) => assert.ok(says(requests[1] as ModelRequest).includes('hook audit refused: too much')),
+    check: (requests) => assert.ok(lastRead(requests[1] as ModelRequest).includes('hook audit refused: too much')),
   },
   {
     name: 'afterTool rewrites the result',
     hooks: { afterTool: () => ({ rewrite: { result: { paid: 'all' } } }) },
     text: 'Done.',
     effects: [['afterTool', 'rewritten', null]],
-    check: (requests) => assert.equal(says(requests[1] as ModelRequest), '{"paid":"all"}'),
+    check: (requests) => assert.equal(lastRead(requests[1] as ModelRequest), '{"paid":"all"}'),
   },
   {
     name: 'afterTool refuses the result',
@@ -178,7 +146,7 @@ const cases: readonly {
     text: 'Done.',
     effects: [['afterTool', 'refused', 'secret']],
     check: (requests) => {
-      const read = says(requests[1] as ModelRequest)
+      const read = lastRead(requests[1] as ModelRequest)
       assert.ok(read.includes('hook audit refused: secret') && !read.includes('paid'), read)
     },
   },
@@ -210,7 +178,7 @@ const cases: readonly {
     hooks: { onError: 'allow', beforeTool: () => Promise.reject(new Error('down')) },
     text: 'Done.',
     effects: [['beforeTool', 'failed', 'hook audit failed']],
-    check: (requests) => assert.ok(says(requests[1] as ModelRequest).includes('"paid":5')),
+    check: (requests) => assert.ok(lastRead(requests[1] as ModelRequest).includes('"paid":5')),
   },
   {
     name: 'a hook that hangs is not waited for',
@@ -239,7 +207,7 @@ describe('[F02] [Tb12] a hook decides', () => {
               }
             : value,
         ])
-        const stage = stageOf(Object.fromEntries(late) as typeof hooks, undefined, { root: inTurn(...plays) })
+        const stage = hookedStage(Object.fromEntries(late) as typeof hooks, undefined, { root: inTurn(...plays) })
         const run = await stage.ask('root', 'Pay.', { id: 'chats/1' })
         assert.equal(run.error?.code, code)
         if (text !== undefined) assert.equal(run.text, text)
@@ -251,169 +219,4 @@ describe('[F02] [Tb12] a hook decides', () => {
         for (const { hook, of } of found) assert.deepEqual([hook, of], ['audit', 'root'])
         check?.(stage.requests)
       })
-})
-
-describe('[F02] hooks of every agent', () => {
-  test('are asked of delegations, tasks, hand-overs and steps as of the root, each in its own name', async () => {
-    const asked: string[] = []
-    const stage = stageOf(
-      {
-        beforeRun: ({ agentPath }) => void asked.push(`begin ${agentPath}`),
-        beforeTool: ({ tool, kind }) => void asked.push(`${kind} ${tool}`),
-        afterTool: ({ tool, result }) => void asked.push(`${tool} gave ${JSON.stringify(result)}`),
-        afterRun: ({ agentPath, text }) => void asked.push(`end ${agentPath} ${text}`),
-      },
-      [
-        { id: 'root', subAgents: [{ agent: 'clerk' }, { agent: 'flow' }], transfers: [{ agent: 'heir' }] },
-        { id: 'clerk' },
-        { id: 'flow', workflow: { kind: 'sequence', agents: ['step'] } },
-        { id: 'step' },
-        { id: 'heir' },
-      ],
-      {
-        root: [
-          call('clerk', { message: 'A?' }),
-          call('flow', { message: 'B?' }),
-          call('transfer_to_agent', { agent_name: 'heir' }),
-        ],
-        clerk: ['Clerk.'],
-        step: ['Step.'],
-        heir: ['Heir.'],
-      },
-    )
-    const run = await stage.ask('root', 'Go.')
-    assert.deepEqual([run.status, run.text], ['completed', 'Heir.'])
-    assert.deepEqual(asked, [
-      'begin root',
-      'agent clerk',
-      'begin root/clerk',
-      'end root/clerk Clerk.',
-      'clerk gave "Clerk."',
-      'agent flow',
-      'begin root/flow',
-      'begin root/flow/step',
-      'end root/flow/step Step.',
-      'end root/flow Step.',
-      'flow gave "Step."',
-      'transfer transfer_to_agent',
-      'begin root/heir',
-      'end root/heir Heir.',
-    ])
-  })
-
-  test('a refused child is an error that its parent reads, and a rewritten answer is all that anybody reads', async () => {
-    const stage = stageOf(
-      {
-        beforeRun: ({ agent }) => (agent === 'thief' ? { refuse: 'no thieves' } : undefined),
-        afterTool: ({ tool }) => (tool === 'clerk' ? { rewrite: { result: 'Clean.' } } : undefined),
-      },
-      [{ id: 'root', subAgents: [{ agent: 'clerk' }, { agent: 'thief' }] }, { id: 'clerk' }, { id: 'thief' }],
-      {
-        root: [call('clerk', { message: 'A?' }), call('thief', { message: 'B?' }), 'Done.'],
-        clerk: ['Dirty.'],
-        thief: ['Mine.'],
-      },
-    )
-    const run = await stage.ask('root', 'Go.', { id: 'chats/1' })
-    assert.equal(run.status, 'completed', JSON.stringify(run.error))
-    const read = JSON.stringify(stage.seenBy('root').at(-1)?.messages)
-    assert.ok(read.includes('Clean.') && !read.includes('Dirty.') && read.includes('no thieves'), read)
-    assert.equal(stage.seenBy('thief').length, 0)
-    const calls = (await stage.document('chats/1')).messages.flatMap(({ toolCalls }) => toolCalls)
-    assert.deepEqual(
-      calls.map(({ result }) => result),
-      ['Clean.', { error: 'hook audit refused: no thieves' }],
-    )
-  })
-
-  test('an agent that lists a hook which the process lacks fails, at any depth', async () => {
-    const agents = [
-      { id: 'root', subAgents: [{ agent: 'clerk' }] },
-      { id: 'clerk', hooks: ['tax'] },
-    ]
-    const stage = stageOf({ beforeRun: () => undefined }, agents, { root: [call('clerk', { message: 'A?' }), 'Done.'] })
-    const run = await stage.ask('root', 'Go.', { id: 'chats/1' })
-    assert.equal(run.status, 'completed')
-    assert.ok(JSON.stringify(stage.seenBy('root').at(-1)?.messages).includes('lists the hook `tax`'))
-    const alone = await stage.ask('clerk', 'Go.')
-    assert.equal(alone.error?.code, 'HOOK_MISSING')
-    assert.equal(stage.seenBy('clerk').length, 0)
-  })
-})
-
-describe('[F02] hooks and people', () => {
-  const action = { name: 'send', description: 'Sends.', parametersSample: { to: 'ann' } }
-
-  test('an interruption is shown without bound values, and one that is refused is cancelled', async () => {
-    const seen: object[] = []
-    const stage = stageOf(
-      {
-        onInterruption: ({ interruption }) => {
-          seen.push(interruption)
-          return { refuse: 'nobody is there' }
-        },
-      },
-      [{ id: 'root', actions: [action], parameters: [{ name: 'code', sendToModel: false }] }],
-      { root: [call('send', { to: 'bob' }), 'Done.'] },
-    )
-    const run = await stage.ask('root', 'Send.', { id: 'chats/1', parameters: { code: 'sesame' } })
-    assert.deepEqual([run.status, run.text], ['completed', 'Done.'])
-    assert.ok(!JSON.stringify(seen).includes('sesame'))
-    assert.equal((seen[0] as { readonly kind: string }).kind, 'action')
-    const events = await stage.events('chats/1')
-    assert.deepEqual(
-      events.flatMap(({ type, content }) => (type === 'resolved' ? [(content as { state: string }).state] : [])),
-      ['cancelled'],
-    )
-    assert.deepEqual(
-      decided(events).map(({ at, effect }) => [at, effect]),
-      [['onInterruption', 'refused']],
-    )
-  })
-
-  test('what a client answers is asked before its model reads it; an approval shows the arguments that a hook wrote', async () => {
-    const stage = stageOf(
-      {
-        beforeTool: ({ tool }) => (tool === 'pay' ? { rewrite: { amount: 1 } } : undefined),
-        afterTool: ({ tool, result }) => (tool === 'send' ? { rewrite: { result: [result, 'checked'] } } : undefined),
-      },
-      [{ id: 'root', actions: [action], tools: ['pay'], approvals: ['pay'] }],
-      { root: [call('send', { to: 'bob' }), call('pay', { amount: 9 }), 'Done.'] },
-    )
-    const first = await stage.ask('root', 'Send.', { id: 'chats/1' })
-    assert.equal(first.status, 'waiting')
-    const [sent] = first.interruptions
-    const second = await stage.run('chats/1', { answers: [{ id: sent?.id, answer: 'sent' }] })
-    const [asked] = second.interruptions
-    assert.equal(asked?.kind, 'approval')
-    assert.deepEqual(asked?.kind === 'approval' && asked.arguments, { amount: 1 })
-    const read = stage.requests.at(-1)
-    assert.equal(says(read as ModelRequest), '["sent","checked"]')
-    await stage.runtime.close()
-  })
-})
-
-describe('[F02] what hooks may refuse', () => {
-  test('is shown to nobody before: no delta of a reply leaves', async () => {
-    const stage = stageOf(
-      { afterModel: ({ text }) => (text === 'Bad words.' ? { refuse: 'rude' } : undefined) },
-      [{ id: 'root' }],
-      {
-        root: inTurn({ deltas: ['Bad ', 'words.'] }, 'Good words.'),
-      },
-    )
-    await stage.runtime.start({ agent: 'root', id: 'chats/1' })
-    const end = new AbortController()
-    const shown: unknown[] = []
-    const reading = (async () => {
-      for await (const event of stage.runtime.followEvents('chats/1', { signal: end.signal })) shown.push(event)
-    })()
-    const { text } = await (await stage.runtime.run('chats/1', { prompt: 'Hi.' })).result
-    assert.equal(text, 'Good words.')
-    await until(() => JSON.stringify(shown).includes('Good words.'))
-    end.abort()
-    await reading.catch(() => undefined)
-    assert.ok(!JSON.stringify(shown).includes('Bad'), JSON.stringify(shown))
-    assert.ok(!JSON.stringify(await stage.document('chats/1')).includes('Bad'))
-  })
 })

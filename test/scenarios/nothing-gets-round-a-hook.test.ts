@@ -2,35 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createRuntime, defineHooks, defineTool, type HooksDefinition, memoryStore } from '@witan/core'
-import { call, type Rule, type ScriptedAnswer, scriptedModel } from '@witan/core/testing'
-import { z } from 'zod'
+import { createRuntime, defineHooks, type HooksDefinition, memoryStore } from '@witan/core'
+import { call, scriptedModel } from '@witan/core/testing'
+import { hookedStage, inTurn, paid, pay } from '../support/hooked-stage.ts'
 import { outliving } from '../support/reopen.ts'
 import { type AgentDraft, agent, createStage, type Play, type Stage, settle, until } from '../support/stage.ts'
 
 type Functions = Omit<HooksDefinition, 'name'>
-
-const ran: number[] = []
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  parameters: z.object({ amount: z.number() }),
-  execute: ({ amount }) => {
-    ran.push(amount)
-    return { paid: amount }
-  },
-})
-
-/** One answer after the other, whoever has spoken last. */
-function inTurn(...answers: readonly ScriptedAnswer[]): Rule {
-  let at = 0
-  return () => answers[at++]
-}
-
-function stageOf(hooks: Functions, agents: readonly AgentDraft[], plays: Readonly<Record<string, Play>>): Stage {
-  ran.length = 0
-  return createStage({ agents, plays, options: { tools: [pay], hooks: [defineHooks({ name: 'audit', ...hooks })] } })
-}
 
 const readBy = (stage: Stage, id: string) => JSON.stringify(stage.seenBy(id).map(({ messages }) => messages))
 const said = async (stage: Stage) => (await stage.document('chats/1')).messages.map(({ text }) => text)
@@ -88,7 +66,7 @@ describe('[F02] a hook is asked', () => {
 
   test('of an answer that a person gives meanwhile: a refusal stands in its place', async () => {
     const hold = { onInterruption: () => delay(30).then(() => ({ refuse: 'nobody is there' })) }
-    const stage = stageOf(hold, [{ id: 'root', tools: ['pay'], approvals: ['pay'] }], {
+    const stage = hookedStage(hold, [{ id: 'root', tools: ['pay'], approvals: ['pay'] }], {
       root: inTurn(call('pay', { amount: 5 }), 'Done.'),
     })
     const { run } = await stage.runtime.start({ agent: 'root', id: 'chats/1', prompt: 'Pay.' })
@@ -97,7 +75,7 @@ describe('[F02] a hook is asked', () => {
     await stage.runtime.run('chats/1', { answers: [{ id, answer: { decision: 'approved' } }] })
     await run?.result
     await until(async () => (await stage.runtime.getConversation('chats/1')).status === 'idle')
-    assert.deepEqual(ran, [])
+    assert.deepEqual(paid, [])
     assert.match(readBy(stage, 'root'), /hook audit refused: nobody is there/)
   })
 
@@ -109,13 +87,13 @@ describe('[F02] a hook is asked', () => {
       [999, []],
       [7, [7]],
     ] as const) {
-      const stage = stageOf(limit, [{ id: 'root', tools: ['pay'], approvals: ['pay'] }], {
+      const stage = hookedStage(limit, [{ id: 'root', tools: ['pay'], approvals: ['pay'] }], {
         root: inTurn(call('pay', { amount: 5 }), 'Done.'),
       })
       const { interruptions } = await stage.ask('root', 'Pay.', { id: 'chats/1' })
       const answer = { decision: 'approved', arguments: { amount } }
       await stage.run('chats/1', { answers: [{ id: interruptions[0]?.id, answer }] })
-      assert.deepEqual(ran, expected)
+      assert.deepEqual(paid, expected)
     }
   })
 
@@ -128,7 +106,7 @@ describe('[F02] a hook is asked', () => {
       const held = new Promise<void>((resolve) => {
         release = resolve
       })
-      const stage = stageOf(hooks, [{ id: 'root' }], {
+      const stage = hookedStage(hooks, [{ id: 'root' }], {
         root: async ({ messages }) => {
           if (JSON.stringify(messages).includes('more')) return 'Both.'
           await held
@@ -151,7 +129,7 @@ describe('[F02] a hook is asked', () => {
       agents: ['root'],
       afterRun: ({ status }) => (status === 'completed' ? { refuse: 'no' } : undefined),
     }
-    const stage = stageOf(hooks, [{ id: 'root', transfers: [{ agent: 'heir' }] }, { id: 'heir' }], {
+    const stage = hookedStage(hooks, [{ id: 'root', transfers: [{ agent: 'heir' }] }, { id: 'heir' }], {
       root: inTurn(call('transfer_to_agent', { agent_name: 'heir' })),
       heir: ['Heir.'],
     })
@@ -162,7 +140,7 @@ describe('[F02] a hook is asked', () => {
     const seen: unknown[] = []
     const hooks: Functions = { afterTool: ({ arguments: args }) => void seen.push(args) }
     const action = { name: 'send', parametersSample: { to: 'ann' } }
-    const stage = stageOf(hooks, [{ id: 'root', actions: [action] }], {
+    const stage = hookedStage(hooks, [{ id: 'root', actions: [action] }], {
       root: inTurn(call('send', { to: 'bob' }), 'Done.'),
     })
     const { interruptions } = await stage.ask('root', 'Send.', { id: 'chats/1' })
@@ -174,7 +152,7 @@ describe('[F02] a hook is asked', () => {
 describe('[F02] what a hook refused', () => {
   test('as a run began is read by no later run', async () => {
     const hooks: Functions = { beforeRun: ({ message }) => (message.includes('BAD') ? { refuse: 'bad' } : undefined) }
-    const stage = stageOf(hooks, [{ id: 'root' }], { root: ['Fine.'] })
+    const stage = hookedStage(hooks, [{ id: 'root' }], { root: ['Fine.'] })
     assert.equal((await stage.ask('root', 'BAD', { id: 'chats/1' })).error?.code, 'HOOK_REFUSED')
     assert.equal((await stage.run('chats/1', { prompt: 'good' })).text, 'Fine.')
     assert.ok(!readBy(stage, 'root').includes('BAD'))
@@ -182,7 +160,7 @@ describe('[F02] what a hook refused', () => {
 
   test('as an answer stands in no document, and no later run reads it', async () => {
     const hooks: Functions = { afterRun: ({ text }) => (text === 'SECRET' ? { refuse: 'rude' } : undefined) }
-    const stage = stageOf(hooks, [{ id: 'root' }], { root: inTurn('SECRET', 'Fine.') })
+    const stage = hookedStage(hooks, [{ id: 'root' }], { root: inTurn('SECRET', 'Fine.') })
     await stage.ask('root', 'one', { id: 'chats/1' })
     await stage.run('chats/1', { prompt: 'two' })
     assert.deepEqual(await said(stage), ['one', '[refused]', 'two', 'Fine.'])
@@ -191,7 +169,7 @@ describe('[F02] what a hook refused', () => {
 
   test('twice of a revision fails the call, without a third request', async () => {
     const hooks: Functions = { afterModel: ({ text }) => (text.startsWith('Better') ? { refuse: 'no' } : undefined) }
-    const stage = stageOf(hooks, [{ id: 'root', enableReflection: true }], {
+    const stage = hookedStage(hooks, [{ id: 'root', enableReflection: true }], {
       root: inTurn('Draft.', '{"verdict":"revise","problems":["Short."]}', 'Better.', 'Better yet.', 'Third.'),
     })
     assert.equal((await stage.ask('root', 'Go.')).error?.code, 'HOOK_REFUSED')
@@ -203,9 +181,13 @@ describe('[F02] what a hook refused', () => {
       agents: ['root'],
       afterRun: ({ status }) => (status === 'completed' ? { refuse: 'no' } : undefined),
     }
-    const stage = stageOf(hooks, [{ id: 'root', workflow: { kind: 'sequence', agents: ['step'] } }, { id: 'step' }], {
-      step: [{ deltas: ['SEC', 'RET'] }],
-    })
+    const stage = hookedStage(
+      hooks,
+      [{ id: 'root', workflow: { kind: 'sequence', agents: ['step'] } }, { id: 'step' }],
+      {
+        step: [{ deltas: ['SEC', 'RET'] }],
+      },
+    )
     await stage.runtime.start({ agent: 'root', id: 'chats/1' })
     const end = new AbortController()
     const shown: string[] = []
@@ -250,7 +232,7 @@ describe('[F02] what a hook wrote', () => {
 
   test('is the message that began the run, and none that joined it meanwhile', async () => {
     const hooks: Functions = { beforeRun: ({ message }) => delay(30).then(() => ({ rewrite: `${message}, clean` })) }
-    const stage = stageOf(hooks, [{ id: 'root' }], { root: ['Done.'] })
+    const stage = hookedStage(hooks, [{ id: 'root' }], { root: ['Done.'] })
     const { run } = await stage.runtime.start({ agent: 'root', id: 'chats/1', prompt: 'one' })
     await stage.runtime.run('chats/1', { prompt: 'two' })
     await run?.result
@@ -274,7 +256,7 @@ describe('[F02] what a hook wrote', () => {
         { id: 'root', subAgents: [{ agent: 'clerk', ...edge }] },
         { id: 'clerk', ...clerk },
       ]
-      const stage = stageOf(hooks, agents, { root: [call('clerk', { message: 'A?' }), 'Done.'], clerk: play })
+      const stage = hookedStage(hooks, agents, { root: [call('clerk', { message: 'A?' }), 'Done.'], clerk: play })
       await stage.ask('root', 'Go.')
       assert.equal(stage.seenBy('root').at(-1)?.messages.at(-1)?.content, 'CLEAN')
     }
@@ -282,7 +264,7 @@ describe('[F02] what a hook wrote', () => {
 
   test('may be nothing at all', async () => {
     const hooks: Functions = { afterTool: () => ({ rewrite: { result: null } }) }
-    const stage = stageOf(hooks, [{ id: 'root', tools: ['pay'] }], {
+    const stage = hookedStage(hooks, [{ id: 'root', tools: ['pay'] }], {
       root: inTurn(call('pay', { amount: 1 }), 'Done.'),
     })
     await stage.ask('root', 'Go.')

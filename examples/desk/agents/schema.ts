@@ -1,6 +1,6 @@
 /** What queries take, as JSON Schema. */
 
-/** An object of which every field is required. */
+/** The schema of an object in which every field is required. */
 export function fields(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false }
 }

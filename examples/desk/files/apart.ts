@@ -27,7 +27,7 @@ const tickMs = 100
 const itemMs = 1_500
 const startMs = 10_000
 const allMs = 20_000
-/** So many items that hold the thread up are left out; then it is given up. */
+/** How many items that hang the thread are left out before the whole reading is given up. */
 const maxSkipped = 3
 
 /** Reads what the job asks for. Throws an error with words for a model if the files cannot be read. */

@@ -54,7 +54,7 @@ interface Entry {
   readonly unread: boolean
 }
 
-/** So much of a file is read: beyond it stand attachments. */
+/** How many bytes of a file are read: what stands behind them is attachments. */
 const maxBytes = 128 * 1024
 const maxFiles = 2_000
 const maxTextCharacters = 12_000

@@ -64,7 +64,7 @@ export function atTime(day: string, time: string, zone: string): number {
   return instantMs(Date.parse(`${day}T${time.padStart(5, '0')}:00Z`), zone)
 }
 
-/** The day that is so many days after another one. */
+/** The date `days` days after another date. */
 export function dayAfter(day: string, days = 1): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10)
 }

@@ -3,7 +3,7 @@ import { lastUserMessage, type Rule } from '@witan/core/testing'
 import { askedIn, call, lines, one, played, resultsAfter, rowsOf, type Asked, type Steps } from './play.ts'
 import { euros } from './words.ts'
 
-/** So many times as long as other steps: a report takes its time. */
+/** How many times as long as other steps the writing of a report takes. */
 const slow = 6
 const quarters = [1, 2, 3, 4, 5, 6, 7].map((number) => ({
   year: 2025 + Math.floor((number - 1) / 4),

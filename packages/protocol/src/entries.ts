@@ -9,8 +9,6 @@ export type {
   CallOverrides,
   CallPlace,
   CheckpointBody,
-  CritiqueBody,
-  HookBody,
   Entry,
   EntryView,
   EntryContent,
@@ -34,6 +32,7 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
+export type { CritiqueBody, HookBody } from './entry-checks.ts'
 export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 export type {

@@ -10,7 +10,10 @@ parser.core.ruler.enableOnly(['normalize', 'block'])
 parser.validateLink = () => true
 
 const mostFrontLines = 200
-/** A heading of more characters stands as it is written, and so do those of a file behind so many characters of headings with marks: reading marks takes time. */
+/**
+ * The most characters of headings whose marks are read, in one heading and in all of a file: reading marks takes time. Headings beyond it stay as
+ * they are written.
+ */
 const [longestHeading, mostOfHeadings] = [500, 500_000]
 
 /** HTML in Markdown gives what it gives in a page. The lines between `---` at the begin are a block; their `title` is that of the file. */

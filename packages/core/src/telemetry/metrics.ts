@@ -1,6 +1,6 @@
 /**
  * Figures of this process in the text format of Prometheus, apart for each database: counted from the entries that this process stores, and
- * from its requests to embedding models, of which not all are in a log.
+ * from its requests to embedding models, some of which are in no log.
  * Labels hold names of models and words of ours, never what a conversation, a person or a provider says.
  */
 import type { Entry } from '@witan/protocol/entries'

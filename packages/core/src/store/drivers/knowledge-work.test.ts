@@ -45,7 +45,7 @@ function documentsOf(customer: string, count: number, groups: number): Written[]
   }))
 }
 
-/** Fills a store with documents of alpha; `behind` others are between them, some of which were replaced or deleted. */
+/** Fills a store with documents of alpha, and with `behind` others between them; some of the others were replaced or deleted. */
 async function fill(store: Store, { own, groups, behind }: World): Promise<void> {
   const [alpha, beta] = [documentsOf('alpha', own, groups), documentsOf('beta', behind, 50)]
   const [chunk, some] = [20, Math.floor(behind / 4)]

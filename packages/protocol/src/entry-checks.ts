@@ -1,0 +1,33 @@
+/** The bodies of entries that say what a check decided: a critique's and a hook's. */
+import type { HookEffect, HookPoint, Verdict } from './entry-sets.ts'
+
+/** What a critique says of an answer: it stands, or its agent answers once more. `seq` is that of the answer, `by` the agent whose model said it. */
+export interface CritiqueBody {
+  readonly verdict: Verdict
+  /** What is wrong with the answer, as its agent reads it. */
+  readonly problems: readonly string[]
+  readonly by: string
+  readonly seq: number
+}
+
+/**
+ * What a hook decided: it refused, wrote something else, or failed. It stands before what it decided, and no hook is asked again for that. What hooks
+ * allow has no entry.
+ */
+export interface HookBody {
+  readonly hook: string
+  readonly at: HookPoint
+  readonly effect: HookEffect
+  /** Why it refused, as models read it; null for what was rewritten. */
+  readonly reason: string | null
+  /** Set for a failure after which things go on as they are. */
+  readonly allows?: true
+  /** At `beforeTool`: the call of the reply. */
+  readonly toolCallId?: string
+  /** At `beforeModel`: how many messages waited for the request. What was written stands behind these, whatever comes meanwhile. */
+  readonly waiting?: number
+  /** At `onInterruption`: the interruption. */
+  readonly interruption?: string
+  /** What it wrote: a message, a note, an answer or a result; at `beforeTool` the arguments as JSON text. Only a span shows it. */
+  readonly written?: unknown
+}
