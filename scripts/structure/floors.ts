@@ -12,6 +12,7 @@ const contracts = [
   'model',
   'tool',
   'hook',
+  'guard',
   'interruption',
   'agent',
   'agent/workflow',

@@ -64,12 +64,15 @@ async function send(runtime: Runtime, { kind }: Command, index: number): Promise
     if (failed !== undefined) throw failed.reason
     return null
   }
-  const prompt = `message ${index}`
+  const prompt = `word ${index}, message ${index}`
   const how =
     kind === 'close' ? { cancelPendingActions: true } : { onActive: kind as 'enqueue' | 'interrupt' | 'reject' }
   await runtime.run('chats/1', { prompt, ...how })
   return prompt
 }
+
+/** What no guardrail takes out of a prompt. */
+const kept = (prompt: string) => prompt.split(',', 1)[0]
 
 async function sendAll(runtime: Runtime, list: readonly Command[]) {
   const accepted: string[] = []
@@ -139,8 +142,8 @@ describe('commands at any moment', () => {
         for (const request of stage.requests) assertAlternates(request)
         const said = events.filter(({ type, author }) => type === 'message' && author === 'user')
         assert.deepEqual(
-          said.map(({ content }) => content['text']).sort(),
-          ['go', ...accepted].sort(),
+          said.map(({ content }) => kept(String(content['text']))).sort(),
+          ['go', ...accepted.map(kept)].sort(),
           'I1: not every accepted message stands in the log once',
         )
         const resolved = events.filter(({ type }) => type === 'resolved').map(({ content }) => content['id'])

@@ -9,6 +9,7 @@ import type { ProtocolInput } from '@witan/protocol/protocols'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { withoutIds } from './made.ts'
+import { guardrailsOf } from './random-guardrails.ts'
 import { randomHooks } from './random-hooks.ts'
 import { type AgentDraft, settle } from './stage.ts'
 
@@ -45,10 +46,11 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     planning: fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }),
     remembering: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
     reflecting: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
+    guarding: fc.array(fc.nat(8), { minLength: 5, maxLength: 5 }),
   })
   .map((drawn) => {
     const { seed, size, edges, acting, asking, bound, flows, shaped, peering, limits } = drawn
-    const { saving, knowing, planning, remembering, reflecting } = drawn
+    const { saving, knowing, planning, remembering, reflecting, guarding } = drawn
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -74,6 +76,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
         ...reflectionOf(reflecting[index] ?? 5, ids[(index + 1) % size] ?? 'a', size),
         memory: memoryOf(remembering[index] ?? 5),
         knowledgeBases: usesOf(knowing[index] ?? 5),
+        guardrails: guardrailsOf(guarding[index] ?? 8, shaped[index] === true),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,

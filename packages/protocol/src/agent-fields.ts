@@ -10,6 +10,8 @@ export const toolName = z.string().regex(toolNamePattern)
 export const hookName = z.string().regex(hookNamePattern, {
   error: 'expected the name of a hook: lower-case letters, digits, `-` and `_`, at most 64',
 })
+/** A JSON Schema, which `check` reads. */
+export const jsonSchema = z.record(z.string(), z.unknown())
 /** The id of an agent. */
 export const agentId = z.string().regex(agentIdPattern)
 /** The temperature of a model. */

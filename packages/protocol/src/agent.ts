@@ -1,9 +1,10 @@
 /** An agent as data: the one schema that code, files and the API share. */
 import { z } from 'zod'
-import { agentId, hookName, nameMap, temperature, text, toolName } from './agent-fields.ts'
+import { agentId, hookName, jsonSchema, nameMap, temperature, text, toolName } from './agent-fields.ts'
 import { demandShape } from './demand-shape.ts'
 import { remoteSchema, speaksSchema, subAgentEdgeSchema, transferSchema } from './edge-schema.ts'
 import { findingSchema } from './finding.ts'
+import { guardrailsSchema } from './guardrail-schema.ts'
 import { userIdPattern } from './id.ts'
 import { memorySettingsSchema } from './memory-schema.ts'
 import { knowledgeUseSchema } from './knowledge-schema.ts'
@@ -11,7 +12,6 @@ import { parameterSchema } from './parameter.ts'
 import { storedFields } from './stored.ts'
 import { historySchema } from './trim.ts'
 
-const jsonSchema = z.record(z.string(), z.unknown())
 const cap = (most: number) => z.number().int().min(1).max(most)
 
 /** A typed read-only query on a named source [R49, Rb40–Rb42]. */
@@ -266,6 +266,8 @@ export const agentSchema = z.strictObject({
   /** True if each of its final answers is criticised once, and then given again where that finds something [F08]. */
   enableReflection: z.boolean().default(false),
   reflection: reflectionSchema.prefault({}),
+  /** What is checked of the messages that it reads, and of what it says [Tb12]. */
+  guardrails: guardrailsSchema.prefault({}),
   /** The hooks without which it may not run, by their names [F02]. */
   hooks: z
     .array(hookName)

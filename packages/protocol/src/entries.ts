@@ -32,18 +32,21 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
-export type { CritiqueBody, HookBody } from './entry-checks.ts'
+export type { CritiqueBody, GuardDecision, HookBody } from './entry-checks.ts'
 export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 export type {
   EntryKind,
   EntryType,
+  GuardEffect,
+  GuardPoint,
   HookEffect,
   HookPoint,
   ModelPurpose,
   NoticeCode,
   Verdict,
 } from './entry-sets.ts'
+export type { Guardrail, GuardrailAction, GuardrailSide } from './guardrail-schema.ts'
 export { hookPoints, verdicts } from './entry-sets.ts'
 export { hookNamePattern } from './id.ts'
 export type { PlanBody } from './plan.ts'

@@ -1,5 +1,5 @@
-/** The bodies of entries that say what a check decided: a critique's and a hook's. */
-import type { HookEffect, HookPoint, Verdict } from './entry-sets.ts'
+/** What entries say that a check decided: a critique, a hook, or a guardrail. */
+import type { GuardEffect, GuardPoint, HookEffect, HookPoint, Verdict } from './entry-sets.ts'
 
 /** What a critique says of an answer: it stands, or its agent answers once more. `seq` is that of the answer, `by` the agent whose model said it. */
 export interface CritiqueBody {
@@ -30,4 +30,16 @@ export interface HookBody {
   readonly interruption?: string
   /** What it wrote: a message, a note, an answer or a result; at `beforeTool` the arguments as JSON text. Only a span shows it. */
   readonly written?: unknown
+}
+
+/** What a guardrail decided, in its notice. It stands before what it decided, and nothing is checked again for that. */
+export interface GuardDecision {
+  readonly at: GuardPoint
+  readonly effect: GuardEffect
+  /** Why it refused, as models read it; null for anything else. */
+  readonly reason: string | null
+  /** At `joined`: how many messages waited in front of the one that was checked. */
+  readonly waiting?: number
+  /** The text without what was redacted. */
+  readonly written?: string
 }

@@ -8,6 +8,8 @@ import {
   modelPurposes,
   noticeCodes,
   verdicts,
+  guardEffects,
+  guardPoints,
   hookEffects,
   hookPoints,
 } from './entry-sets.ts'
@@ -16,6 +18,7 @@ import { digestPattern, mediaTypePattern } from './files.ts'
 import { sourceSchema } from './knowledge-schema.ts'
 import { interruptionKinds, interruptionSchema, interruptionStates } from './interruption.ts'
 import { memoryKinds, memoryScopes } from './memory-schema.ts'
+import { guardrailActions, guardrailSides } from './guardrail-schema.ts'
 import type { NoticeFact } from './notice.ts'
 import { planTexts, stepStatuses } from './plan.ts'
 import type { readers } from './readers.ts'
@@ -38,11 +41,16 @@ const lost = count.optional()
 const modelPurpose = z.enum(modelPurposes)
 const bound = texts.optional()
 
+const decision = object({
+  ...{ at: z.enum(guardPoints), effect: z.enum(guardEffects), reason: maybe },
+  ...{ waiting: count.optional(), written: text.optional() },
+})
 const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
   ...{ tool: text, argument: text, count, hidden: texts, remote: text, fields: texts },
   ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
-  ...{ caller: text, from: count, to: count, base: text, agent: text, reason: text },
+  ...{ caller: text, from: count, to: count, base: text, agent: text, reason: text, name: text },
+  ...{ action: z.enum(guardrailActions), side: z.enum(guardrailSides), decision },
 } satisfies Record<NoticeFact, z.ZodType>).partial().shape
 
 const ends = { protocol: text, revision: count, initiator: text, responder: text }

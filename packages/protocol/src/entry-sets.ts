@@ -50,6 +50,14 @@ export const hookPoints = [
 ] as const
 export type HookPoint = (typeof hookPoints)[number]
 
+/** Where guardrails decide: as a call begins, as a message joins its work, once its model has replied. */
+export const guardPoints = ['beforeRun', 'joined', 'afterModel'] as const
+export type GuardPoint = (typeof guardPoints)[number]
+
+/** What a guardrail did. `failed`: it could not decide, which refuses. */
+export const guardEffects = ['refused', 'rewritten', 'flagged', 'failed'] as const
+export type GuardEffect = (typeof guardEffects)[number]
+
 /** What a hook did. `failed`: it threw, gave something else than an answer, or took too long. */
 export const hookEffects = ['refused', 'rewritten', 'failed'] as const
 export type HookEffect = (typeof hookEffects)[number]
@@ -63,6 +71,7 @@ export const noticeCodes = [
   'DELEGATE_UNAVAILABLE',
   'EMBEDDING_FAILED',
   'EVIDENCE_DROPPED',
+  'GUARDRAIL_HIT',
   'HIDDEN_VALUE_IN_TEXT',
   'HISTORY_NOT_TRIMMED',
   'KNOWLEDGE_FAILED',

@@ -97,6 +97,8 @@ const table = {
   REMOTE_FAILED: { status: 502, title: 'The remote failed' },
   REMOTE_KEY_CHANGED: { status: 409, title: 'Another key signed the card of the remote' },
   REMOTE_UNREACHABLE: { status: 502, retryable: true, title: 'The remote cannot be reached' },
+  GUARDRAIL_INVALID: { status: 422, title: 'A guardrail cannot be used' },
+  GUARDRAIL_REFUSED: { status: 409, title: 'A guardrail refused it' },
   HOOK_MISSING: { status: 409, title: 'This process lacks a hook of the agent' },
   HOOK_REFUSED: { status: 409, title: 'A hook refused it' },
   REFLECTION_FAILED: { status: 409, title: 'The answer could not be criticised or revised' },

@@ -1,5 +1,7 @@
 /** What the notice of each code names, as fields beside its words: a program reads the fields and never the words. */
+import type { GuardDecision } from './entry-checks.ts'
 import type { NoticeCode } from './entry-sets.ts'
+import type { GuardrailAction, GuardrailSide } from './guardrail-schema.ts'
 
 /** The fields of each code. Names of tools, agents and models are as the agents' definitions have them. Logs of earlier versions have none. */
 export interface NoticeFacts {
@@ -19,6 +21,16 @@ export interface NoticeFacts {
   readonly EMBEDDING_FAILED: { readonly base: string }
   /** How many pieces of evidence were not believed. */
   readonly EVIDENCE_DROPPED: { readonly count: number }
+  /**
+   * The guardrail of an agent that found something, what it does then, and where it stands. `decision`: what became of what was checked; absent where
+   * that was redacted before it was stored.
+   */
+  readonly GUARDRAIL_HIT: {
+    readonly name: string
+    readonly action: GuardrailAction
+    readonly side: GuardrailSide
+    readonly decision?: GuardDecision
+  }
   readonly HIDDEN_VALUE_IN_TEXT: None
   readonly HISTORY_NOT_TRIMMED: None
   /** The knowledge base that could not be searched. */

@@ -16,6 +16,7 @@ import type { ModelEndBody } from './entry-model.ts'
 import type { EntryKind, EntryType, ModelPurpose } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
 import type { MemoryScope } from './memory-schema.ts'
+import type { NoticeBody, NoticeOf } from './notice.ts'
 
 /** The body of each kind of entry, by the name of its row: `message`, `start agent`. */
 type Bodies<Content extends Row> = {
@@ -143,6 +144,13 @@ function shownRequest({ startedAt, purpose }: ModelEndBody): {
   }
 }
 
+/** What a guardrail found, by its name: never the words that it found. */
+function shownHit(body: NoticeBody): Partial<Pick<NoticeOf<'GUARDRAIL_HIT'>, 'name' | 'action' | 'side'>> {
+  if (body.code !== 'GUARDRAIL_HIT') return {}
+  const { name, action, side } = body
+  return { name, action, side }
+}
+
 /** The table. */
 export const readers = {
   message: { event: ['author', 'text'], also: ['artificialActions', 'files'], derived: shownExchange, terse: false },
@@ -180,7 +188,7 @@ export const readers = {
   policy_required: asked('issuer', 'policy'),
   resolved: { event: ['id', 'state', 'by'], derived: shownAnswer, terse: true },
   task: { event: ['taskId', 'status'], terse: false },
-  notice: { event: ['code', 'detail'], terse: false },
+  notice: { event: ['code', 'detail'], derived: shownHit, terse: false },
   summary: { event: ['document', 'upToSeq'], terse: false },
   transfer: {
     event: ['from', 'to', 'returned'],

@@ -11,6 +11,7 @@ import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../st
 import type { RunTracker, StoredResult } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
+import { storableText } from './redact.ts'
 import { unreportedMessage } from '../job/report.ts'
 import { authorOf, type Principal, shownCaller, workingFor } from '../identity/principal.ts'
 import { readTraceparent, traceparentOf } from '../identity/traceparent.ts'
@@ -64,10 +65,11 @@ type Words = Pick<Message, 'traceparent' | 'text' | 'artificialActions' | 'files
 export async function acceptFirst(
   context: CommandContext,
   row: ConversationRow,
-  message: Message,
+  given: Message,
 ): Promise<Accepted | null> {
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
+  const message = await storable(context, given, pinned)
   const result = await log.propose(() => {
     const append = newRun(context, log, { pinned, message })
     const { participants } = startingRows(row)
@@ -85,18 +87,27 @@ export async function acceptFirst(
 export async function acceptNext(
   context: CommandContext,
   log: ConversationLog,
-  message: Message,
+  given: Message,
 ): Promise<Accepted | JobRow> {
   const { database, rootAgent } = log.state
   const pinned = pinRoot(context, { database, agent: rootAgent })
+  const message = await storable(context, given, pinned)
   const result = await log.propose(() => ({ append: newRun(context, log, { pinned, message }) }))
   if (result.ok) return started(context, log, result)
   if (result.reason === 'active' && result.job !== null) return result.job
   if (result.reason === 'moved' && message.ifLastSeq === null) {
     await log.catchUp()
-    return acceptNext(context, log, message)
+    return acceptNext(context, log, given)
   }
   throw await refusedError(log, result.reason, message)
+}
+
+/** The message as it may be stored. */
+async function storable(context: CommandContext, message: Message, { data }: PinnedAgent): Promise<Message> {
+  const clean = storableText(context.env, message.text, [data])
+  if (clean === null) return message
+  const { text, notices } = await clean
+  return { ...message, text, notices: [...(message.notices ?? []), ...notices] }
 }
 
 function started(context: CommandContext, log: ConversationLog, stored: AppendResult & { ok: true }): Accepted {

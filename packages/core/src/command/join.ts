@@ -3,7 +3,8 @@ import { WitanError } from '@witan/protocol'
 import type { ToolMode } from '@witan/protocol/entries'
 import type { ConversationLog } from '../conversation/log.ts'
 import { type Accepted, type CommandContext, type Message, messageEntry, refusedError } from './accept.ts'
-import { deliver, follow, settlement } from './deliver.ts'
+import { commandEntry, deliver, follow, settlement } from './deliver.ts'
+import { readersOf, storableText } from './redact.ts'
 
 /** Adds a prompt to the live run, which reads it at its next step [D12]. Null if the run has ended: the caller then starts a new one. */
 export async function joinRun(
@@ -27,11 +28,15 @@ export async function joinRun(
       },
     )
   }
+  const clean = storableText(context.env, message.text, readersOf(run.root))
+  const { text, notices } = clean === null ? { text: message.text, notices: [] } : await clean
+  const { place } = run.root
   const at = context.env.clock.now()
   const closed = waiting.map((one) => settlement(context, one, { state: 'cancelled', answer: null, by: null }))
   const entries = [
     ...closed.map((one) => one.entry),
-    messageEntry(context.env, message, { place: run.root.place, at, job: run.root.place.call }),
+    messageEntry(context.env, { ...message, text }, { place, at, job: place.call }),
+    ...notices.map((body) => commandEntry(context, { place, job: place.call }, { type: 'notice', kind: null, body })),
   ]
   const { ifLastSeq, note, files } = message
   const delivery = {

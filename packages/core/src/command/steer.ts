@@ -20,6 +20,7 @@ import { orAborted } from '../job/abort.ts'
 import type { Reservation } from '../store/reply-records.ts'
 import { type CommandContext, refusalError } from './accept.ts'
 import { deliver, commandEntry } from './deliver.ts'
+import { readersOf, storableText } from './redact.ts'
 import { notFound } from '../identity/not-found.ts'
 
 interface LiveTask {
@@ -63,12 +64,17 @@ export async function messageTask(
   if (task.messageIds.get(of.key) === undefined) {
     const { scrub } = task.root
     const words = of.written && scrub !== null ? scrub(of.text) : of.text
-    const text = attributed(of.from, place.author, words)
-    const said = { place: { ...place, author: of.from }, job: place.call }
+    const clean = storableText(context.env, words, readersOf(task.root))
+    const { text: said, notices } = clean === null ? { text: words, notices: [] } : await clean
+    const text = attributed(of.from, place.author, said)
+    const at = { place: { ...place, author: of.from }, job: place.call }
     const body = { author: of.from, text, id: of.key }
-    const entry = commandEntry(context, said, { type: 'message', kind: null, body })
+    const entries = [
+      commandEntry(context, at, { type: 'message', kind: null, body }),
+      ...notices.map((one) => commandEntry(context, { ...at, place }, { type: 'notice', kind: null, body: one })),
+    ]
     const note = of.note && { ...of.note, text: null }
-    const stored = await deliver(context, log, () => ({ jobs: [place.call], entries: [entry], note }))
+    const stored = await deliver(context, log, () => ({ jobs: [place.call], entries, note }))
     if (!stored.ok && stored.reason === 'reply-taken') throw refusalError(stored.reason, log.state.id)
     if (!stored.ok) return messageTask(context, database, of) // the task has ended, or the conversation was deleted
     after = stored.before

@@ -6,9 +6,9 @@ import type {
   CallPlace,
   Entry,
   ErrorBody,
-  HookBody,
   NoticeFacts,
 } from '@witan/protocol/entries'
+import type { Decision } from '../hook/decision.ts'
 import { plainDetail, withoutProviderWords } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { jsonForModel } from '../model/attribution.ts'
@@ -71,12 +71,12 @@ export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, plac
 }
 
 /** Whether a hook wrote another answer, or another result of the call that asked for it. */
-function isOfAnswer({ at, effect }: HookBody): boolean {
+function isOfAnswer({ at, effect }: Decision): boolean {
   return effect === 'rewritten' && (at === 'afterRun' || at === 'afterTool')
 }
 
 /** A result that a hook wrote stands for all that its caller would read; an answer, for the last text. */
-export function writeGathered({ texts, errors, plainErrors }: Gathered, at: HookBody['at'], text: string): void {
+export function writeGathered({ texts, errors, plainErrors }: Gathered, at: Decision['at'], text: string): void {
   if (at !== 'afterTool') {
     texts.splice(-1, 1, text)
     return

@@ -4,9 +4,10 @@ import { refusedAnswer } from './hooks.ts'
 import { plainDetail } from '@witan/protocol/entries'
 import { addCounters, addEmbeddings, addModelCall, addSpentElsewhere, authorKindOf } from '@witan/protocol/entries'
 import { embeddingsIn, emptyCounters } from '@witan/protocol/entries'
-import type { AgentEndBody, CritiqueBody, Entry, LoggedToolCall } from '@witan/protocol/entries'
+import type { AgentEndBody, CallPlace, CritiqueBody, Entry, LoggedToolCall } from '@witan/protocol/entries'
 import { addCall, type Plan, planNow, revised } from '@witan/protocol/plan'
 import type { FileReference } from '@witan/protocol/files'
+import { type Decision, decisionOf, isRefusal } from '../hook/decision.ts'
 import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
 import { isOfStep } from './plan.ts'
 import { askedView, isRequired } from './fold-interruptions.ts'
@@ -197,10 +198,12 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
   else if (entry.type === 'critique') applyCritique(document, entry.body)
-  else if (entry.type === 'hook') applyHook(document, entry)
+  else if (entry.type === 'hook') applyDecision(document, place, entry.body)
   else if (entry.type === 'checkpoint') addSpentElsewhere(document.usage, entry.body)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false
+    const decision = decisionOf(entry)
+    if (decision !== null) applyDecision(document, place, decision)
     if (entry.body.code === 'REFLECTION_SKIPPED') undraft(document, entry.place.author)
   } else if (entry.type === 'start' && entry.kind === 'tool') {
     const key = `${place.parentCall} ${entry.body.toolCallId}`
@@ -275,11 +278,10 @@ function applyCritique({ messages }: DocumentFold, { verdict, seq }: CritiqueBod
   if (draft !== undefined) draft.draft = true
 }
 
-/** What people and models read is what a hook wrote: the message that began the call, or its answer. */
-function applyHook({ messages, callers }: DocumentFold, { place, body }: Entry & { readonly type: 'hook' }): void {
-  const { at, effect, allows } = body
-  const isRefused = at === 'afterRun' && effect !== 'rewritten' && allows !== true
-  const written = isRefused ? refusedAnswer : effect === 'rewritten' ? body.written : undefined
+/** What people and models read is what a hook or a guardrail wrote: the message that began the call, or its answer. */
+function applyDecision({ messages, callers }: DocumentFold, place: CallPlace, decision: Decision): void {
+  const { at } = decision
+  const written = at === 'afterRun' && isRefusal(decision) ? refusedAnswer : decision.written
   if (typeof written !== 'string') return
   const { from = 0 } = callers.get(place.call) ?? {}
   const last =

@@ -1,6 +1,8 @@
 /** What notices change: nearly all are for people alone. */
-import type { Entry } from '@witan/protocol/entries'
+import type { CallPlace, Entry, NoticeBody } from '@witan/protocol/entries'
 import { endReflection } from './critique.ts'
+import { decisionOf } from '../hook/decision.ts'
+import { foldDecision } from './hooks.ts'
 import { countersOf } from './merge-usage.ts'
 import { withhold } from './remembered.ts'
 import type { LiveJob } from './state.ts'
@@ -13,5 +15,11 @@ export function foldNotice(run: LiveJob, { place, body }: Entry & { type: 'notic
   if (call === undefined) return
   if (body.code === 'USAGE_INCOMPLETE') countersOf(call).complete = false
   if (body.code === 'MEMORY_WITHHELD') withhold(call)
+  if (body.code === 'GUARDRAIL_HIT') foldHit(run, place, body)
   if (body.code === 'REFLECTION_SKIPPED') endReflection(call, body.reason)
+}
+
+function foldHit(run: LiveJob, place: CallPlace, body: NoticeBody): void {
+  const decision = decisionOf({ type: 'notice', kind: null, body })
+  if (decision !== null) foldDecision(run, place, decision)
 }

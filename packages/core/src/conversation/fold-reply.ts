@@ -1,8 +1,7 @@
 /** Folds how the model calls of an agent ended. */
-import type { Checked } from './checked.ts'
 import type { CallPlace, Entry, ModelEndBody, ModelErrorBody } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
-import { outputIn } from '../model/output.ts'
+import { asksOutput, outputIn } from '../model/output.ts'
 import { checksOf } from './hooks.ts'
 import { gatheredText } from './fold-hand-over.ts'
 import { readInbox, replyOf } from './inbox.ts'
@@ -32,6 +31,7 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   addModelCall(countersOf(call), body.usage)
   run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
   run.costUsd = roundCost(run.costUsd + (body.usage?.costUsd ?? 0))
+  if (call.checked !== null || body.refused === true) noteChecked(call, body)
   if (body.purpose === 'output') return foldOutput(call, body)
   if (body.purpose !== undefined) return
   const read = body.usage?.inputTokens ?? null
@@ -39,7 +39,6 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   if (body.offered && body.toolless !== true) run.toolIterations += 1
   call.iterations += 1
   const asks = body.offered ? body.toolCalls : []
-  if (call.checked !== null || body.refused === true) noteChecked(checksOf(call), body)
   if (!body.accepted && body.refused !== true) call.failures += 1
   // What was read before a reply that was refused has been read.
   if (body.refused === true) return readInbox(call, body.taken)
@@ -64,10 +63,14 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
 }
 
 /** A reply that was refused is asked for once more. */
-function noteChecked(checked: Checked, { accepted, refused }: ModelEndBody): void {
-  checked.isRequest = false
+function noteChecked(call: AgentCall, { accepted, refused, purpose }: ModelEndBody): void {
+  if (purpose !== undefined && purpose !== 'output') return
+  const checked = checksOf(call)
+  if (purpose === undefined) checked.isRequest = false
+  // An answer that comes in two replies is taken with the second.
+  const isWhole = purpose === 'output' || !asksOutput(call.agent)
   if (refused === true) checked.refusals += 1
-  else if (accepted) checked.refusals = 0
+  else if (accepted && isWhole) checked.refusals = 0
 }
 
 /** The structured form of the answer before it; what cannot be used is kept for the one request that names the mistake. */

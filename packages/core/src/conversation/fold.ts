@@ -42,7 +42,7 @@ import { dropHistory } from './cut.ts'
 import { foldNotice } from './fold-notice.ts'
 import { foldMemory } from './remembered.ts'
 import { foldCritique } from './critique.ts'
-import { foldHook } from './hooks.ts'
+import { foldDecision } from './hooks.ts'
 import { foldPlan } from './plan.ts'
 import { foldNoReply, foldReply } from './fold-reply.ts'
 import { foldRetrieval, noteSources, passSources } from './retrieval.ts'
@@ -148,7 +148,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'critique':
       return foldCritique(run, entry)
     case 'hook':
-      return foldHook(run, entry)
+      return foldDecision(run, entry.place, entry.body)
     case 'summary': {
       const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)

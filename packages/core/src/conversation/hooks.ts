@@ -1,15 +1,16 @@
-/** Folds what hooks decided: from then on the log decides, and no hook is asked again [F02, Tb12]. */
+/** Folds what hooks and guardrails decided: from then on the log decides, and nobody is asked again [F02, Tb12]. */
 import { isBody } from './body.ts'
 import type { Checked } from './checked.ts'
-import type { Entry, HookBody, Writable } from '@witan/protocol/entries'
+import type { CallPlace, Writable } from '@witan/protocol/entries'
 import { writeGathered, writtenText } from './callers-view.ts'
+import { type Decision, isRefusal } from '../hook/decision.ts'
 import { lineFor } from './line.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Said } from './said.ts'
 import type { AgentCall, LiveJob, ToolCall, WaitingMessage } from './state.ts'
 
-/** Folds the entry of a hook. That of a tool stands at the tool call, every other one at the call of its agent. */
-export function foldHook(run: LiveJob | null, { place, body }: Entry & { readonly type: 'hook' }): void {
+/** Folds a decision. That on a tool stands at the tool call, every other one at the call of its agent. */
+export function foldDecision(run: LiveJob | null, place: CallPlace, body: Decision): void {
   if (body.at === 'onInterruption') return foldAsked(run?.calls.get(place.parentCall ?? ''), body)
   const toolCall = run?.toolCalls.get(place.call)
   if (toolCall !== undefined && !isBody(toolCall)) {
@@ -19,19 +20,20 @@ export function foldHook(run: LiveJob | null, { place, body }: Entry & { readonl
   const call = run?.calls.get(place.call)
   if (call === undefined) return
   if (body.at === 'beforeRun') foldOpening(call, body)
+  else if (body.at === 'joined') foldJoined(call, body)
   else if (body.at === 'beforeModel') foldNote(call, body)
   else if (body.at === 'beforeTool') foldArguments(call, body)
   else if (body.at === 'afterRun' || body.at === 'afterTool') foldAnswer(call, body)
 }
 
-/** Why a hook's entry refuses, for models; null if it does not. */
-function refusedBy({ hook, reason, effect, allows }: HookBody): string | null {
-  if (effect === 'rewritten' || allows === true) return null
-  return refusalText(hook, reason)
+/** Why a decision refuses, for models; null if it does not. */
+function refusedBy(decision: Decision): string | null {
+  return isRefusal(decision) ? refusalText(decision) : null
 }
 
-/** What a model reads of something that a hook refused. */
-export function refusalText(hook: string, reason: string | null): string {
+/** What a model reads of something that was refused. */
+export function refusalText({ hook, reason, guardrail }: Pick<Decision, 'hook' | 'reason' | 'guardrail'>): string {
+  if (guardrail !== undefined) return reason ?? `guardrail ${hook} refused`
   const failed = `hook ${hook} failed`
   return reason === failed ? failed : `hook ${hook} refused: ${reason}`
 }
@@ -42,7 +44,7 @@ export function checksOf(call: AgentCall): Checked {
   return call.checked
 }
 
-function foldOpening(call: AgentCall, body: HookBody): void {
+function foldOpening(call: AgentCall, body: Decision): void {
   const { effect, written } = body
   checksOf(call).isOpen = true
   const { opening, document } = call
@@ -61,6 +63,19 @@ function foldOpening(call: AgentCall, body: HookBody): void {
   delete words.plain
 }
 
+/** A message that joins the work of a call is read as it was written then, or not at all. */
+function foldJoined(call: AgentCall, decision: Decision): void {
+  const { inbox } = call.document
+  const at = decision.waiting ?? 0
+  const waiting: Writable<WaitingMessage> | undefined = inbox[at]
+  if (waiting === undefined) return
+  if (isRefusal(decision)) inbox.splice(at, 1)
+  else waiting.guardedFor = call.place.call
+  if (typeof decision.written !== 'string') return
+  waiting.text = decision.written
+  delete waiting.plain
+}
+
 /** Initial queries stand behind the words that began the call: these are in the document already. */
 function replaceRead({ document }: AgentCall, before: string, text: string): void {
   const from = document.callStarts.at(-1)?.from ?? 0
@@ -72,14 +87,14 @@ function replaceRead({ document }: AgentCall, before: string, text: string): voi
   document.views = []
 }
 
-function foldNote(call: AgentCall, { effect, written, waiting }: HookBody): void {
+function foldNote(call: AgentCall, { effect, written, waiting }: Decision): void {
   checksOf(call).isRequest = true
   const { inbox } = call.document
   if (effect === 'rewritten')
     inbox.splice(waiting ?? inbox.length, 0, lineFor(call.agent.id, 'note', { text: written }))
 }
 
-function foldArguments(call: AgentCall, body: HookBody): void {
+function foldArguments(call: AgentCall, body: Decision): void {
   const toolCall = call.toolCalls.find(({ requested }) => requested.id === body.toolCallId)
   if (toolCall === undefined) return
   const { effect, written } = body
@@ -90,7 +105,7 @@ function foldArguments(call: AgentCall, body: HookBody): void {
 }
 
 /** A refusal of something that has an answer by now stands in place of what the tool call comes to. */
-function foldAsked(owner: AgentCall | undefined, body: HookBody): void {
+function foldAsked(owner: AgentCall | undefined, body: Decision): void {
   const toolCall = owner?.toolCalls.find(({ requested }) => requested.id === body.toolCallId)
   const refused = refusedBy(body)
   if (toolCall === undefined || refused === null) return
@@ -98,7 +113,7 @@ function foldAsked(owner: AgentCall | undefined, body: HookBody): void {
   toolCall.checked = { ...toolCall.checked, refused, result: { refused } }
 }
 
-function foldResult(toolCall: ToolCall, body: HookBody): void {
+function foldResult(toolCall: ToolCall, body: Decision): void {
   const { effect, written = null } = body
   const refused = refusedBy(body)
   toolCall.checked ??= {}
@@ -129,7 +144,7 @@ function replaceAnswer({ agent, document }: AgentCall, text: string): void {
 }
 
 /** The answer of a call, and what its caller reads of it. */
-function foldAnswer(call: AgentCall, body: HookBody): void {
+function foldAnswer(call: AgentCall, body: Decision): void {
   const { at, effect, written } = body
   const refuses = refusedBy(body) !== null
   const { final, gathered } = call

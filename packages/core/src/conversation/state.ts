@@ -2,7 +2,6 @@
 import type { AgentData, TaskStatus, UsageCounters } from '@witan/protocol'
 import type { Source } from '@witan/protocol/knowledge'
 import type {
-  AnsweredCall,
   AnsweredMessage,
   CallPlace,
   LoggedToolCall,
@@ -26,12 +25,15 @@ import type { BadEnd, EndedTask, StartedTask, TaskAnswer } from './task-state.ts
 import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
-import type { Remembered, SaidBlocks } from './known-blocks.ts'
+import type { Remembered } from './known-blocks.ts'
 import type { Checked, CheckedTool } from './checked.ts'
 import type { FinalReply } from './final-reply.ts'
 import type { KeptPlan } from './kept-plan.ts'
 import type { SharedHistory } from './shared-history.ts'
-import type { Reply, Said, SaidResult, Words } from './said.ts'
+import type { Reply, Said, SaidResult } from './said.ts'
+import type { WaitingMessage } from './waiting-message.ts'
+
+export type { WaitingMessage } from './waiting-message.ts'
 
 /** The state of a tool call in the current step. */
 type ToolCallState =
@@ -240,25 +242,6 @@ export function answeredCall(call: AgentCall): AgentCall {
   let at = call
   while (at.handOver !== null && at.parent !== null && (leaves || !at.handOver.returns)) at = at.parent
   return at
-}
-
-/** A message that no model has read yet. */
-export interface WaitingMessage
-  extends Pick<Words, 'author' | 'text' | 'isAttributed' | 'isScrubbed' | 'files' | 'people' | 'seq' | 'only'> {
-  /** Set if it names its speaker, one of several people. */
-  readonly isNamed?: true
-  /** The text without what a model's server said, if that differs: what a start entry may hold of it. */
-  readonly plain?: string
-  /** Set if its sender may wait for the reply. */
-  readonly id?: string
-  /** Artificial actions sent with the message: the model sees them after it, as calls that the model itself made [Rb52]. */
-  readonly calls?: readonly AnsweredCall[]
-  /** The tasks that it reports. If no model reads it, they are reported again. */
-  readonly reports?: readonly EndedTask[]
-  /** Set once the knowledge bases of its reader were searched for it. */
-  readonly looked?: true
-  /** The core blocks of a line of memory: its reader knows them once it has read it. */
-  readonly remembered?: SaidBlocks
 }
 
 /** Where a call on the document begins. Everything before it is complete. */

@@ -1,5 +1,5 @@
 /** Asks the hooks of a row, one after the other: a later one sees what an earlier one wrote, and the first that refuses ends the row. */
-import type { HookBody, HookPoint } from '@witan/protocol/entries'
+import type { CheckPoint, Decision } from './decision.ts'
 import { reasonOf } from '../tool/outcome.ts'
 import type { HookOfRow, HookRow } from './rows.ts'
 
@@ -10,7 +10,7 @@ export interface Taken<Written> {
 
 /** What is asked, and how. */
 export interface Question<Seen extends object, Written> {
-  readonly at: HookPoint
+  readonly at: CheckPoint
   readonly row: HookRow
   /** Aborts when nobody waits for the answer any more; asked for once a hook takes time. */
   signal(): AbortSignal
@@ -27,7 +27,7 @@ export interface Question<Seen extends object, Written> {
 /** What a row decided. */
 export interface Verdict<Written = unknown> {
   /** One for each hook that did not just allow, in order; a refusal is the last. */
-  readonly bodies: readonly HookBody[]
+  readonly bodies: readonly Decision[]
   /** What stands now; undefined if no hook wrote anything. */
   readonly written: Written | undefined
   /** Why it is refused, as models read it; null if it is not. */
@@ -35,11 +35,6 @@ export interface Verdict<Written = unknown> {
 }
 
 const allowed: Verdict<never> = { bodies: [], written: undefined, refused: null }
-
-/** Whether a hook's entry refuses. */
-export function isRefusal({ effect, allows }: Pick<HookBody, 'effect' | 'allows'>): boolean {
-  return effect !== 'rewritten' && allows !== true
-}
 
 /** Asks a row. If all hooks answer at once, so does this. Never throws, and never rejects. */
 export function askRow<Seen extends object, Written>(
@@ -53,7 +48,7 @@ export function askRow<Seen extends object, Written>(
 
 interface Asking<Seen extends object, Written> {
   readonly question: Question<Seen, Written>
-  readonly bodies: HookBody[]
+  readonly bodies: Decision[]
   written: Written | undefined
   refused: string | null
 }
@@ -138,7 +133,11 @@ function takeAnswer<Seen extends object, Written>(
 ): Promise<void> | null {
   if (answer === undefined || answer === null) return null
   try {
-    const { refuse, rewrite } = answerOf(answer)
+    const { refuse, rewrite, isFlag } = answerOf(one, answer)
+    if (isFlag) {
+      decide(asking, one, { effect: 'flagged', reason: null })
+      return null
+    }
     if (refuse !== undefined) {
       refuseFor(asking, one, { effect: 'refused', reason: asking.question.clean(refuse) })
       return null
@@ -159,8 +158,12 @@ function takeAnswer<Seen extends object, Written>(
 }
 
 /** What a hook answered. Throws for what is no answer. */
-function answerOf(answer: unknown): { readonly refuse?: string; readonly rewrite?: unknown } {
+function answerOf(
+  { guardrail }: HookOfRow,
+  answer: unknown,
+): { readonly refuse?: string; readonly rewrite?: unknown; readonly isFlag?: boolean } {
   if (typeof answer === 'object' && answer !== null) {
+    if (guardrail === 'flag' && 'flag' in answer) return { isFlag: true }
     const { refuse, rewrite } = answer as { readonly refuse?: unknown; readonly rewrite?: unknown }
     if (typeof refuse === 'string' && rewrite === undefined) return { refuse }
     if (rewrite !== undefined && refuse === undefined) return { rewrite }
@@ -169,8 +172,9 @@ function answerOf(answer: unknown): { readonly refuse?: string; readonly rewrite
 }
 
 /** What may be written at each point. */
-const writable: Readonly<Record<HookPoint, string>> = {
+const writable: Readonly<Record<CheckPoint, string>> = {
   beforeRun: '{ message: "…" } of a message that is no peer’s and behind no hand-over',
+  joined: '{ message: "…" }',
   beforeModel: '{ note: "…" } of at most 16,000 characters',
   afterModel: '{ text: "…" }',
   beforeTool: '{ arguments: {…} } that fit the tool',
@@ -187,23 +191,34 @@ function takeWritten<Seen extends object, Written>(
   if (taken === null) return fail(asking, one, new TypeError(`it may write ${writable[asking.question.at]} there`))
   const { value: written } = taken
   asking.written = written
-  asking.bodies.push({ hook: one.hooks.name, at: asking.question.at, effect: 'rewritten', reason: null, written })
+  decide(asking, one, { effect: 'rewritten', reason: null, written })
 }
 
 function fail<Seen extends object, Written>(asking: Asking<Seen, Written>, one: HookOfRow, error: unknown): void {
-  const { name, onError } = one.hooks
+  const { hooks, guardrail } = one
+  const { name, onError } = hooks
   const { at, report } = asking.question
-  report(`Hook \`${name}\` failed at ${at}: ${reasonOf(error, 'unknown trouble')}`)
-  const reason = `hook ${name} failed`
+  const who = guardrail === undefined ? 'Hook' : 'Guardrail'
+  report(`${who} \`${name}\` failed at ${at}: ${reasonOf(error, 'unknown trouble')}`)
+  const reason = `${who.toLowerCase()} ${name} failed`
   if (onError !== 'allow') return refuseFor(asking, one, { effect: 'failed', reason })
-  asking.bodies.push({ hook: name, at, effect: 'failed', reason, allows: true })
+  decide(asking, one, { effect: 'failed', reason, allows: true })
 }
 
 function refuseFor<Seen extends object, Written>(
   asking: Asking<Seen, Written>,
-  { hooks: { name } }: HookOfRow,
+  one: HookOfRow,
   of: { readonly effect: 'refused' | 'failed'; readonly reason: string },
 ): void {
   asking.refused = of.reason
-  asking.bodies.push({ hook: name, at: asking.question.at, ...of })
+  decide(asking, one, of)
+}
+
+function decide<Seen extends object, Written>(
+  { question, bodies }: Asking<Seen, Written>,
+  { hooks, guardrail }: HookOfRow,
+  of: Omit<Decision, 'hook' | 'at' | 'guardrail'>,
+): void {
+  const decision = { hook: hooks.name, at: question.at, ...of }
+  bodies.push(guardrail === undefined ? decision : { ...decision, guardrail })
 }

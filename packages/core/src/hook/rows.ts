@@ -1,12 +1,14 @@
 /** Which hooks are asked, by point, agent and tool. */
 import { WitanError } from '@witan/protocol'
-import { type HookPoint, hookPoints } from '@witan/protocol/entries'
+import { type GuardrailAction, type HookPoint, hookPoints } from '@witan/protocol/entries'
 import { functionAt, type Hooks } from './define-hooks.ts'
 
 /** One hook of a row. */
 export interface HookOfRow {
-  readonly hooks: Hooks
+  readonly hooks: Pick<Hooks, 'name' | 'timeoutMs' | 'onError'>
   readonly ask: (seen: object) => unknown
+  /** Set for a guardrail, which is asked as a hook is. */
+  readonly guardrail?: GuardrailAction
 }
 
 /** The hooks that are asked one after the other. */

@@ -5,6 +5,7 @@ import type { Ceilings } from '../budget/ceilings.ts'
 import type { ConversationLog } from '../conversation/log.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
+import type { Guards } from '../guard/checks.ts'
 import type { HookRows } from '../hook/rows.ts'
 import type { LiveHub } from '../event/live.ts'
 import type { LookedUp } from '../memory/look-up.ts'
@@ -54,6 +55,8 @@ export interface Environment {
   guidance(caller: Caller): readonly string[]
   /** The hooks of this process; null in a replay, which follows what they decided. */
   readonly hooks: HookRows | null
+  /** The guardrails of its agents. */
+  readonly guards: Guards
   /** The current revision of an agent, disabled ones included, or null. */
   pin(database: string, id: string): PinnedAgent | null
   /** The current revisions of every agent below a root. */

@@ -1,30 +1,66 @@
 /** What hooks are still to be asked of, in this process: what the log does not decide and what they have not allowed yet. */
 import type { HookPoint } from '@witan/protocol/entries'
-import { type AgentCall, answeredCall, type ToolCall } from '../conversation/state.ts'
+import { type AgentCall, answeredCall, type ToolCall, type WaitingMessage } from '../conversation/state.ts'
+import { type Guards, isGuarded } from '../guard/checks.ts'
 import type { HookRow, HookRows } from '../hook/rows.ts'
 
 /** The hooks of a job, and what they have let pass. */
 export interface HookDues {
   readonly rows: HookRows
+  readonly guards: Guards
   /** Calls that may go on, tool calls that may begin, interruptions that may stay open, and answers that may end their calls. */
   readonly allowed: WeakSet<object>
   /** Tool calls that have been answered, and answers of agents, whose results may be read. */
   readonly passed: WeakSet<object>
   /** Tool calls of whose interruptions hooks are being asked: an answer that comes meanwhile waits for theirs. */
   readonly held: WeakSet<ToolCall>
+  /** The call whose guardrails have let a message that joins it pass. */
+  readonly joined: WeakMap<WaitingMessage, AgentCall>
 }
 
 /** Nothing has passed yet. */
-export function hookDues(rows: HookRows): HookDues {
-  return { rows, allowed: new WeakSet(), passed: new WeakSet(), held: new WeakSet() }
+export function hookDues(rows: HookRows, guards: Guards): HookDues {
+  return { rows, guards, allowed: new WeakSet(), passed: new WeakSet(), held: new WeakSet(), joined: new WeakMap() }
+}
+
+/** The hooks and then the guardrails that are asked of what begins a call. */
+export function openingRow({ rows, guards }: HookDues, { agent }: AgentCall): HookRow {
+  const [hooks, checks] = [rows.at('beforeRun', agent), guards.of([agent], 'input')]
+  return checks.length === 0 ? hooks : [...hooks, ...checks]
+}
+
+/** The hooks and then the guardrails that are asked of a reply: of its agent, and of those that handed over to it. None in a replay. */
+export function replyRow(job: { readonly hooks: HookDues | null }, call: AgentCall): HookRow {
+  const [hooks, checks] = [hooksAt(job, 'afterModel', call), outputRow(job, call)]
+  return checks.length === 0 ? hooks : [...hooks, ...checks]
+}
+
+/** The guardrails that are asked of what a call says. None in a replay. */
+export function outputRow({ hooks }: { readonly hooks: HookDues | null }, call: AgentCall): HookRow {
+  return hooks === null || !isCheckedReply(call) ? noRow : hooks.guards.of(endingAgents(call), 'output')
+}
+
+/** Whether what a call says is checked. */
+export function isCheckedReply(call: AgentCall): boolean {
+  return endingAgents(call).some((agent) => isGuarded(agent, 'output'))
+}
+
+/** The message that joins the work of a call and that its guardrails are still to be asked of; null for none. */
+export function messageToCheck({ joined }: HookDues, call: AgentCall): WaitingMessage | null {
+  const { agent, document, opening, place } = call
+  if (!isGuarded(agent, 'input')) return null
+  const isDue = (one: WaitingMessage) =>
+    one !== opening && one.author !== 'witan' && one.guardedFor !== place.call && joined.get(one) !== call
+  return document.inbox.find(isDue) ?? null
 }
 
 /** Whether a call may not go on yet: hooks are to be asked, or an agent lists some that this process may lack. */
 export function isOpening({ rows, allowed }: HookDues, call: AgentCall): boolean {
   const { agent } = call
   const isListing = agent.hooks !== undefined && agent.hooks.length > 0
-  if (rows.isEmpty && !isListing) return false
-  return !allowed.has(call) && (isListing || rows.at('beforeRun', agent).length > 0)
+  const isChecking = isListing || isGuarded(agent, 'input')
+  if (rows.isEmpty && !isChecking) return false
+  return !allowed.has(call) && (isChecking || rows.at('beforeRun', agent).length > 0)
 }
 
 /** Whether tool calls of the last reply may not begin yet. */

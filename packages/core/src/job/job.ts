@@ -106,7 +106,7 @@ export class Job {
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity & { readonly again?: boolean }) {
     this.env = env
-    this.hooks = env.hooks === null ? null : hookDues(env.hooks)
+    this.hooks = env.hooks === null ? null : hookDues(env.hooks, env.guards)
     this.log = log
     this.identity = { id: identity.id, epoch: identity.epoch, attempts: identity.attempts, since: env.clock.now() }
     const { attempts } = identity

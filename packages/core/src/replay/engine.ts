@@ -1,6 +1,7 @@
 /** The engine of a replay: the same fold and the same steps. Models and tools wait for the log, ids and times are those of the log. */
 import type { AgentData } from '@witan/protocol'
 import type { Entry } from '@witan/protocol/entries'
+import { Guards } from '../guard/checks.ts'
 import { emptyState } from '../conversation/fold.ts'
 import { oneHistory } from '../conversation/known-history.ts'
 import { ConversationLog } from '../conversation/log.ts'
@@ -264,6 +265,7 @@ function following(
       recorded: (entry) => takeEntry(followed, entry),
     },
     hooks: null,
+    guards: new Guards(() => Promise.reject(new Error('a replay checks nothing'))),
     readContent: read,
     content: async (one) => {
       const bytes = await read(one)

@@ -5,6 +5,7 @@ import type { Entry } from '@witan/protocol/entries'
 import { allowModelCall } from '../budget/budget.ts'
 import { abortAll, failRun, type Job, underway } from '../job/job.ts'
 import { endAllModelCalls } from '../job/lost-calls.ts'
+import { decisionOf } from '../hook/decision.ts'
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { circumstances } from '../job/task.ts'
 import { ModelCallError } from '../model/model.ts'
@@ -107,12 +108,18 @@ function beginsWithEntry(entry: Entry | null): boolean {
 
 /** Whether an entry is recorded on the way to a request. */
 function isPrelude(entry: Entry | null): boolean {
+  if (isDecided(entry)) return isLookedUp(entry)
   return entry?.type === 'summary' || isLookedUp(entry) || (entry?.type === 'notice' && !isOfModel(entry))
 }
 
-/** Whether an entry is what was looked up for an agent, or what hooks decided before it was asked. */
+function isDecided(entry: Entry | null): boolean {
+  return entry !== null && decisionOf(entry) !== null
+}
+
+/** Whether an entry is what was looked up for an agent, or what was decided before it was asked. */
 function isLookedUp(entry: Entry | null): boolean {
-  if (entry?.type === 'hook') return entry.body.at !== 'afterModel'
+  const decision = entry === null ? null : decisionOf(entry)
+  if (decision !== null) return decision.at !== 'afterModel'
   return entry?.type === 'retrieval' || (entry?.type === 'memory' && entry.body.op === 'read')
 }
 

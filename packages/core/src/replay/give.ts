@@ -1,11 +1,12 @@
 /** Ends requests and tools that are under way with what the log has of them. */
 import type { ErrorCode, UsageCounters } from '@witan/protocol'
-import type { CheckpointBody, Entry, ErrorBody, HookBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
+import type { CallPlace, CheckpointBody, Entry, ErrorBody, NoticeBody, RequiredBody } from '@witan/protocol/entries'
 import { TimeUp } from '../job/abort.ts'
 import { recordArtifact, recordRead } from '../job/call-artifacts.ts'
 import { type Job, record } from '../job/job.ts'
 import type { ModelNote } from '../model/model.ts'
 import { endModelCalls, endTool, recordCheckpoint, type ToolRun } from '../run/act.ts'
+import { type Decision, decisionOf } from '../hook/decision.ts'
 import { isTop } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
 import { recordHook } from '../run/hook-effects.ts'
@@ -31,7 +32,8 @@ import { endThinking, forgetThinking, forgetTool, requestOf, startTool } from '.
 export function give(engine: Engine, job: Job, entry: Entry): boolean {
   const { kind, type, place, body } = entry
   if (isFound(entry)) return giveFound(job, entry)
-  if (type === 'hook') return giveHook(engine, job, entry)
+  const decision = decisionOf(entry)
+  if (decision !== null) return giveDecision(engine, job, { place, decision })
   const isEnding = job.run.cancelled || job.lifecycle.failure !== null
   const isOfTool = kind === 'model' && body.purpose === 'progress'
   if (isEnding && isClosing(entry, entry.job)) return (isOfTool || isNoticeOfLoss(entry)) && giveSpending(engine, entry)
@@ -68,8 +70,12 @@ function giveFound(job: Job, entry: Found): boolean {
   return true
 }
 
-/** What a hook decided. Of a reply that stands before it, and is taken with it. */
-function giveHook(engine: Engine, job: Job, { place, body }: Entry & { readonly type: 'hook' }): boolean {
+/** What a hook or a guardrail decided. Of a reply that stands before it, and is taken with it. */
+function giveDecision(
+  engine: Engine,
+  job: Job,
+  { place, decision: body }: { readonly place: CallPlace; readonly decision: Decision },
+): boolean {
   const { underWay } = engine
   if (body.at === 'afterModel') {
     const request = requestOf(underWay, place.call)
@@ -80,12 +86,13 @@ function giveHook(engine: Engine, job: Job, { place, body }: Entry & { readonly 
   return true
 }
 
-/** What hooks decided of a reply: their entries stand right before it. */
+/** What was decided of a reply: these entries stand right before it. */
 function verdictOn(followed: Engine['followed'], call: string): { readonly verdict?: Verdict<string> } {
-  const bodies: HookBody[] = []
-  for (const { type, body } of aheadOfCall(followed, call)) {
-    if (type !== 'hook') break
-    bodies.push(body)
+  const bodies: Decision[] = []
+  for (const entry of aheadOfCall(followed, call)) {
+    const decision = decisionOf(entry)
+    if (decision === null) break
+    bodies.push(decision)
   }
   return bodies.length === 0 ? {} : { verdict: { bodies, written: undefined, refused: null } }
 }

@@ -1,9 +1,10 @@
 /** Runs a tool whose start is in the log, and turns the answer to a waiting call into its outcome. */
 import type { UsageCounters } from '@witan/protocol'
-import type { CallPlace, EmbeddingUse, HookBody } from '@witan/protocol/entries'
+import type { CallPlace, EmbeddingUse } from '@witan/protocol/entries'
 import { maxJsonDepth } from '@witan/protocol/schemas'
 import { allowModelCall } from '../budget/budget.ts'
 import { isBody } from '../conversation/body.ts'
+import type { Decision } from '../hook/decision.ts'
 import type { ToolCall } from '../conversation/state.ts'
 import { hasRead } from '../conversation/view.ts'
 import { jsonLength } from '../identity/json-length.ts'
@@ -99,7 +100,7 @@ async function carryThrough(run: ToolRun): Promise<void> {
   while (job.log.proposals.pending !== null) await job.log.proposals.pending
   if (!reserve(run)) return
   let outcome: ToolOutcome | null = null
-  let bodies: readonly HookBody[] = noBodies
+  let bodies: readonly Decision[] = noBodies
   try {
     outcome = await invoke(run)
     if (hasHooks(run, outcome)) {
@@ -120,7 +121,7 @@ async function carryThrough(run: ToolRun): Promise<void> {
 /** What comes of a tool. */
 type ToolOutcome = ResultOutcome | PendingOutcome
 
-const noBodies: readonly HookBody[] = []
+const noBodies: readonly Decision[] = []
 
 /** Whether hooks are to be asked of what came of a tool. */
 function hasHooks({ toolCall, job }: ToolRun, outcome: ToolOutcome): outcome is ResultOutcome {
@@ -138,7 +139,7 @@ function verdictOf({ toolCall, tool, job, controller }: ToolRun, outcome: Result
 export function endTool(
   { toolCall, job, controller }: ToolRun,
   outcome: ToolOutcome,
-  bodies: readonly HookBody[] = noBodies,
+  bodies: readonly Decision[] = noBodies,
 ): boolean {
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return false
   recordHooks(job, toolCall.place as CallPlace, bodies)

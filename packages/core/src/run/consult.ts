@@ -1,15 +1,15 @@
 /** Asks hooks what stands still until they have answered, and records what they decided [F02, Tb12]. */
-import type { HookBody } from '@witan/protocol/entries'
 import { callersView } from '../conversation/callers-view.ts'
 import { askedView } from '../conversation/fold-interruptions.ts'
 import { answeredCall, type AgentCall, type ToolCall } from '../conversation/state.ts'
 import { isBody } from '../conversation/body.ts'
+import type { Decision } from '../hook/decision.ts'
 import type { Taken, Verdict } from '../hook/ask.ts'
 import { frozen, ownCopy } from '../identity/frozen.ts'
 import { runByPieces } from '../identity/pausable.ts'
 import { plainCopy } from '../identity/plain.ts'
 import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
-import { endingAgents, type HookDues, hooksAt, isBeginning } from '../job/hook-dues.ts'
+import { endingAgents, type HookDues, hooksAt, isBeginning, messageToCheck, openingRow } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 import { outputProblem } from '../model/output.ts'
 import { scrubbingValue } from '../parameter/scrub-value.ts'
@@ -31,6 +31,7 @@ export function consult(work: Consultation, job: Job, signal: () => AbortSignal)
   if (hooks === null) return null
   const consulting = { call, job, hooks, signal }
   if (at === 'beforeRun') return openCall(consulting)
+  if (at === 'joined') return joinCall(consulting)
   if (at === 'beforeTool') return beginTools(consulting)
   if (toolCall !== null) return at === 'onInterruption' ? tellOf(consulting, toolCall) : settle(consulting, toolCall)
   return at === 'afterRun' ? endCall(consulting) : passAnswer(consulting)
@@ -72,7 +73,7 @@ function openCall(of: Consulting): Promise<void> | null {
     })
     return null
   }
-  const row = isFresh(call) ? hooksAt(job, 'beforeRun', call) : []
+  const row = isFresh(call) ? openingRow(hooks, call) : []
   const verdict = ask<string>(call, job, {
     ...{ at: 'beforeRun', row, signal },
     about: (message = call.message) => ({ message }),
@@ -82,6 +83,28 @@ function openCall(of: Consulting): Promise<void> | null {
   return then(of, verdict, ({ bodies }) => {
     hooks.allowed.add(call)
     recordHooks(job, call.place, bodies)
+  })
+}
+
+/** A message has come to a call that is at work: its guardrails are asked, as of the one that began it. */
+function joinCall(of: Consulting): Promise<void> | null {
+  const { call, job, hooks, signal } = of
+  const waiting = messageToCheck(hooks, call)
+  if (waiting === null) return null
+  const verdict = ask<string>(call, job, {
+    ...{ at: 'joined', row: hooks.guards.of([call.agent], 'input'), signal },
+    about: (message = waiting.plain ?? waiting.text) => ({ message }),
+    take: (rewrite) => textOfHook(call, rewrite, 'message'),
+  })
+  return then(of, verdict, ({ bodies }) => {
+    hooks.joined.set(waiting, call)
+    const at = call.document.inbox.indexOf(waiting)
+    if (at >= 0)
+      recordHooks(
+        job,
+        call.place,
+        bodies.map((body) => ({ ...body, waiting: at })),
+      )
   })
 }
 
@@ -261,7 +284,7 @@ function passAnswer(of: Consulting): Promise<void> | null {
   return then(
     of,
     askOfResult({ ...of, call: owner }, given),
-    ({ bodies }: { readonly bodies: readonly HookBody[] }) => {
+    ({ bodies }: { readonly bodies: readonly Decision[] }) => {
       if (call.final !== final || call.document.inbox.length > 0) return
       hooks.passed.add(final)
       recordHooks(job, call.place, bodies)

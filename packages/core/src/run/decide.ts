@@ -1,6 +1,14 @@
 /** Decides from the state of a run what to do next. Pure. */
-import type { HookPoint } from '@witan/protocol/entries'
-import { dueOfAnswer, type HookDues, isAdmitting, isAsking, isOpening, isSettling } from '../job/hook-dues.ts'
+import {
+  dueOfAnswer,
+  type HookDues,
+  isAdmitting,
+  isAsking,
+  isOpening,
+  isSettling,
+  messageToCheck,
+} from '../job/hook-dues.ts'
+import type { CheckPoint } from '../hook/decision.ts'
 import {
   type AgentCall,
   answeredCall,
@@ -30,10 +38,10 @@ export type Work =
   | { readonly kind: 'end'; readonly call: AgentCall }
   | Consultation
 
-/** Hooks are asked what may go on; nothing else of the call or tool call is done before they have answered. */
+/** Hooks and guardrails are asked what may go on; nothing else of the call or tool call is done before they have answered. */
 export interface Consultation {
   readonly kind: 'consult'
-  readonly at: HookPoint
+  readonly at: CheckPoint
   readonly call: AgentCall
   /** Set for what a tool call waits for or was answered. */
   readonly toolCall: ToolCall | null
@@ -74,6 +82,8 @@ export function decide(run: LiveJob, { busy, remembered, isFailing, hooks }: Und
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
     } else if (asksCritic(call)) {
       if (call.critic === null || call.critic.end !== null) work.push({ kind: 'criticise', call })
+    } else if (isDue(call, busy) && hooks !== null && messageToCheck(hooks, call) !== null) {
+      askHooks({ at: 'joined', call }, busy, work)
     } else if (free > 0 && isDue(call, busy)) {
       free -= 1
       work.push({ kind: before(call, remembered), call })
@@ -123,7 +133,7 @@ function askHooks(
     at,
     call,
     toolCall = null,
-  }: { readonly at: HookPoint; readonly call: AgentCall; readonly toolCall?: ToolCall | null },
+  }: { readonly at: CheckPoint; readonly call: AgentCall; readonly toolCall?: ToolCall | null },
   busy: Underway['busy'],
   work: Work[],
 ): void {

@@ -1,20 +1,20 @@
 /** Records what hooks decided, and does what a refusal means: a replay does the same with the entries of its log [F02, Tb12]. */
-import type { CallPlace, HookBody } from '@witan/protocol/entries'
+import type { CallPlace } from '@witan/protocol/entries'
+import { type Decision, entryOfDecision, isRefusal } from '../hook/decision.ts'
 import { refusalText } from '../conversation/hooks.ts'
 import type { AgentCall } from '../conversation/state.ts'
-import { isRefusal } from '../hook/ask.ts'
 import { type Job, record } from '../job/job.ts'
 import { closeInterruption, failCall } from './settle.ts'
 
 /** Records them in order. A refusal is the last one. */
-export function recordHooks(job: Job, place: CallPlace, bodies: readonly HookBody[]): void {
+export function recordHooks(job: Job, place: CallPlace, bodies: readonly Decision[]): void {
   for (const body of bodies) recordHook(job, place, body)
 }
 
 /** Records one, and what follows from it at once. What it means for a tool call or a reply is recorded with that. */
-export function recordHook(job: Job, place: CallPlace, body: HookBody): void {
-  record(job, place, { type: 'hook', kind: null, body })
-  const { at, hook, reason, interruption, toolCallId } = body
+export function recordHook(job: Job, place: CallPlace, body: Decision): void {
+  record(job, place, entryOfDecision(body, place.author))
+  const { at, interruption, toolCallId } = body
   if (at === 'beforeTool' && toolCallId !== undefined) forgetPrepared(job, place, toolCallId)
   if (!isRefusal(body)) return
   if (at === 'onInterruption') {
@@ -24,21 +24,26 @@ export function recordHook(job: Job, place: CallPlace, body: HookBody): void {
   }
   const call = job.run.calls.get(place.call)
   if (call === undefined || !failing.has(at)) return
-  failFor(call, job, refusalText(hook, reason))
+  failFor(call, job, body)
 }
 
 /** Where a refusal fails the call of an agent; of a result that stands at the call of the agent that gave it. */
-const failing: ReadonlySet<HookBody['at']> = new Set<HookBody['at']>([
+const failing: ReadonlySet<Decision['at']> = new Set<Decision['at']>([
   'beforeRun',
+  'joined',
   'beforeModel',
   'afterTool',
   'afterRun',
 ])
 
-/** Fails a call that a hook refused. */
-export function failFor(call: AgentCall, job: Job, detail: string): void {
-  const hint = 'Look at what the hook refuses, or ask for something else.'
-  failCall(call, job, { code: 'HOOK_REFUSED', detail, hint })
+/** Fails a call that a hook or a guardrail refused. */
+export function failFor(call: AgentCall, job: Job, decision: Pick<Decision, 'hook' | 'reason' | 'guardrail'>): void {
+  const [code, what] =
+    decision.guardrail === undefined
+      ? (['HOOK_REFUSED', 'hook'] as const)
+      : (['GUARDRAIL_REFUSED', 'guardrail'] as const)
+  const hint = `Look at what the ${what} refuses, or ask for something else.`
+  failCall(call, job, { code, detail: refusalText(decision), hint })
 }
 
 /** Arguments that a hook wrote are prepared anew. */

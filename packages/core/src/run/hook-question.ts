@@ -1,5 +1,5 @@
 /** Puts a question to the hooks of a process: what they see of a call, and what of theirs may be taken [F02, Tb12]. */
-import type { HookPoint } from '@witan/protocol/entries'
+import type { CheckPoint } from '../hook/decision.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { askRow, type Question, type Taken, type Verdict } from '../hook/ask.ts'
 import type { HookedCall } from '../hook/define-hooks.ts'
@@ -11,7 +11,7 @@ import { errorText } from '../parameter/scrub.ts'
 
 /** A question, and who is asked it. */
 interface Asked<Written> {
-  readonly at: HookPoint
+  readonly at: CheckPoint
   readonly row: HookRow
   signal(): AbortSignal
   /** What it is about, with what was written so far. */

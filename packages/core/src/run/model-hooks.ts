@@ -2,9 +2,12 @@
 import type { AgentCall } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
 import { frozen } from '../identity/frozen.ts'
-import { hooksAt } from '../job/hook-dues.ts'
+import { type GuardedText, isGuarded } from '../guard/checks.ts'
+import { hooksAt, outputRow, replyRow } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
+import type { ModelToolCall } from '../model/message.ts'
 import type { ModelReply } from '../model/model.ts'
+import { asksOutput, outputIn, outputIssue, outputToolName, readOutput } from '../model/output.ts'
 import { recordHook } from './hook-effects.ts'
 import { lineFor } from '../conversation/line.ts'
 import { ask, type ShownRequest, textOfHook } from './hook-question.ts'
@@ -82,28 +85,54 @@ function withNote({ messages, tools }: ShownRequest, { agent }: AgentCall, note:
 /** The longest note to a model, in characters. */
 const longestNote = 16_000
 
-/** A reply, and what hooks decided of it: what they wrote stands in place of its text. */
+/** A reply, and what hooks and guardrails decided of it: what they wrote stands in place of its text, or of its structured form. */
 export function checkedReply(modelCall: PreparedModelCall, job: Job, reply: ModelReply): Outcome | Promise<Outcome> {
-  const { call } = modelCall
-  const row = hooksAt(job, 'afterModel', call)
+  const { call, purpose } = modelCall
+  if (purpose === 'critique') return { reply }
   const signal = job.busy.get(call.place.call)?.signal
+  // Of the structured form of an answer hooks are not asked.
+  const row = purpose === null ? replyRow(job, call) : outputRow(job, call)
   if (row.length === 0 || signal === undefined) return { reply }
+  const form = purpose === 'output' ? formOf(call, reply) : null
+  if (purpose === 'output' && form === null) return { reply }
   const { toolCalls, usage } = reply
   const shown = { toolCalls: frozen(toolCalls), usage: frozen(usage) }
   const verdict = ask<string>(call, job, {
     ...{ at: 'afterModel', row, signal: () => signal },
-    about: (text = reply.text) => ({ ...shown, text }),
-    take: (rewrite) => textOfHook(call, rewrite, 'text'),
+    about: (text = form?.arguments ?? reply.text) => ({ ...shown, text, ...outputOf(call, text, form !== null) }),
+    take(rewrite) {
+      const taken = textOfHook(call, rewrite, 'text')
+      return taken === null || form === null || outputIssue(call.agent, taken.value) === null ? taken : null
+    },
   })
-  return verdict instanceof Promise ? verdict.then((late) => decided(reply, late)) : decided(reply, verdict)
+  const decide = (given: Verdict<string>) => decided(reply, given, form)
+  return verdict instanceof Promise ? verdict.then(decide) : decide(verdict)
 }
 
-function decided(reply: ModelReply, verdict: Verdict<string>): Outcome {
-  if (verdict.bodies.length === 0) return { reply }
-  if (verdict.written === undefined) return { reply, verdict }
+/** The call of `set_output` that counts, if it fits. */
+function formOf({ agent }: AgentCall, { toolCalls }: ModelReply): ModelToolCall | null {
+  const form = toolCalls.find(({ name }) => name === outputToolName)
+  return form === undefined || outputIssue(agent, form.arguments) !== null ? null : form
+}
+
+/** The structured answer that a reply gives, for guardrails that look at it. */
+function outputOf({ agent }: AgentCall, text: string, isForm: boolean): Pick<GuardedText, 'output'> {
+  if (agent.outputSchema === null || !isGuarded(agent, 'output')) return {}
+  if (isForm) return { output: { value: outputIn(agent, text) } }
+  if (asksOutput(agent)) return {}
+  const value = readOutput(agent, text)
+  return value === null ? {} : { output: { value } }
+}
+
+function decided(reply: ModelReply, verdict: Verdict<string>, form: ModelToolCall | null): Outcome {
+  const { bodies, written } = verdict
+  if (bodies.length === 0) return { reply }
+  if (written === undefined) return { reply, verdict }
   // What a model's server keeps of its reply holds the text as it was.
   const { kept: _, ...rest } = reply
-  return { reply: { ...rest, text: verdict.written }, verdict }
+  if (form === null) return { reply: { ...rest, text: written }, verdict }
+  const toolCalls = reply.toolCalls.map((one) => (one === form ? { ...one, arguments: written } : one))
+  return { reply: { ...rest, toolCalls }, verdict }
 }
 
 /** Whether the answer of a call is not that of the call above it, too. */
@@ -111,9 +140,9 @@ function speaksAlone({ step, handOver }: AgentCall): boolean {
   return step === null && handOver === null
 }
 
-/** Whether nothing of a call's replies is shown before they are whole: hooks may refuse or rewrite them. */
+/** Whether nothing of a call's replies is shown before they are whole: hooks and guardrails may refuse or rewrite them. */
 export function isHeldBack(call: AgentCall, job: Job): boolean {
-  if (hooksAt(job, 'afterModel', call).length > 0) return true
+  if (replyRow(job, call).length > 0) return true
   for (let at: AgentCall | null = call; at !== null; at = speaksAlone(at) ? null : at.parent)
     if (hooksAt(job, 'afterRun', at).length > 0) return true
   return false

@@ -3,6 +3,7 @@ import type { AgentCall } from '../conversation/state.ts'
 import type { Delta } from '../event/live.ts'
 import type { ModelReply, ReasoningPart } from '../model/model.ts'
 import { cutMark } from '../parameter/scrub.ts'
+import { isCheckedReply } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 
 /** The longest reasoning of one reply that is shown, in characters. */
@@ -43,7 +44,10 @@ export function createReasoning(call: AgentCall, { env, log }: Job, attempt: num
 }
 
 /** The reasoning as it stands in the log; undefined unless the agent shows it and there is any. */
-export function storedReasoning({ agent, scrub }: AgentCall, { reasoning }: ModelReply): string | undefined {
+export function storedReasoning(call: AgentCall, { reasoning }: ModelReply): string | undefined {
+  const { agent, scrub } = call
+  // No guardrail has seen it.
+  if (isCheckedReply(call)) return undefined
   if (agent.showReasoning !== true || typeof reasoning !== 'string' || reasoning === '') return undefined
   const text =
     reasoning.length <= longest ? reasoning : reasoning.slice(0, longest) + cutMark(longest, reasoning.length)

@@ -2,9 +2,10 @@
 import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { mismatch } from '../conversation/fold-exchange.ts'
+import { type Decision, isRefusal } from '../hook/decision.ts'
 import { refusalText } from '../conversation/hooks.ts'
 import type { AgentCall } from '../conversation/state.ts'
-import { isRefusal, type Verdict } from '../hook/ask.ts'
+import type { Verdict } from '../hook/ask.ts'
 import { mostCallsInReply } from '../budget/ceilings.ts'
 import { longestKept, storable } from '../model/kept.ts'
 import type { ModelToolCall } from '../model/message.ts'
@@ -27,8 +28,7 @@ export function recordModelReply(
 ): void {
   if (verdict !== undefined) recordHooks(job, modelCall.call.place, verdict.bodies)
   const refusal = verdict?.bodies.findLast(isRefusal)
-  if (refusal !== undefined)
-    return recordRefusedReply(modelCall, job, { reply, why: refusalText(refusal.hook, refusal.reason) })
+  if (refusal !== undefined) return recordRefusedReply(modelCall, job, { reply, refusal })
   if (modelCall.purpose === 'output') return recordOutputReply(modelCall, job, reply)
   if (modelCall.purpose === 'critique') return recordCritiqueReply(modelCall, job, reply)
   const { call, model, offered, isToolless, messagesRead, messageIdsRead, startedAt, attempt, folded } = modelCall
@@ -80,7 +80,7 @@ export function recordModelReply(
 function recordRefusedReply(
   modelCall: PreparedModelCall,
   job: Job,
-  { reply, why }: { readonly reply: ModelReply; readonly why: string },
+  { reply, refusal }: { readonly reply: ModelReply; readonly refusal: Decision },
 ): void {
   const { call, model, offered, isToolless, messagesRead, messageIdsRead, startedAt, attempt, folded, digest } =
     modelCall
@@ -94,14 +94,16 @@ function recordRefusedReply(
     ...{ attempt, offered, accepted: false, refused: true, digest },
   }
   if (isToolless) body.toolless = true
+  if (modelCall.purpose === 'output') body.purpose = 'output'
   if (body.model !== model.id) body.asked = model.id
   if (messageIdsRead.length > 0) body.heard = messageIdsRead
   if (behind > 0) body.behind = behind
   if (modelCall.readUpTo > 0) body.readUpTo = modelCall.readUpTo
   record(job, call.place, { type: 'end', kind: 'model', body })
   // A last answer is not asked for twice.
-  if (!offered || (call.checked?.refusals ?? 0) > 1) return failFor(call, job, why)
-  addWords(call, job, `Your reply was not taken: ${why}. Reply again.`)
+  const isLast = !offered && body.purpose === undefined
+  if (isLast || (call.checked?.refusals ?? 0) > 1) return failFor(call, job, refusal)
+  addWords(call, job, `Your reply was not taken: ${refusalText(refusal)}. Reply again.`)
 }
 
 /**

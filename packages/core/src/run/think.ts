@@ -77,7 +77,7 @@ async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
   }
   if ('reply' in outcome) countWork(outcome.reply.text.length / charactersOfUnit)
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long
-  if ('reply' in outcome && request.purpose === null) {
+  if ('reply' in outcome && request.purpose !== 'summary') {
     const checked = checkedReply(request, job, outcome.reply)
     outcome = checked instanceof Promise ? await checked : checked
   }

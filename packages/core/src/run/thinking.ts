@@ -6,6 +6,7 @@ import { ModelCallError, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
 import { hintOf } from '../model/trouble.ts'
 import type { Verdict } from '../hook/ask.ts'
+import { messageToCheck } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 import { endModelCall, failureCode, noReplyOf, wordsOf } from '../job/lost-calls.ts'
 import { type PreparedModelCall, prepareModelCall } from './prepare-model-call.ts'
@@ -58,7 +59,8 @@ export function takeStep(thinking: Thinking, step: OwnStep): NextStep {
   const { call, job, signal } = thinking
   if (signal.aborted) return stopped(thinking, call.model)
   if (step === 'cut') return cut(thinking)
-  // A message that came since the last step is looked for first.
+  // A message that came since the last step is checked and looked for first.
+  if (job.hooks !== null && messageToCheck(job.hooks, call) !== null) return null
   return messageToLookFor(call) === null ? prepareModelCall(call, job) : null
 }
 

@@ -9,7 +9,9 @@ import { type AgentRecords, baseOfRowId } from '../agent/records.ts'
 import { Registry } from '../agent/registry.ts'
 import { ceilingsOf } from '../budget/ceilings.ts'
 import type { WarmDocuments } from '../conversation/warm-documents.ts'
+import { Guards } from '../guard/checks.ts'
 import { defineHooks } from '../hook/define-hooks.ts'
+import { askThread } from './pattern-thread.ts'
 import { HookRows } from '../hook/rows.ts'
 import { LiveHub } from '../event/live.ts'
 import type { Listening } from '../event/relay.ts'
@@ -129,7 +131,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     owner: ids.owner(),
     leaseMs: options.leaseMs ?? 15_000,
     ceilings: ceilingsOf(options.limits),
-    ...{ hooks: new HookRows((options.hooks ?? []).map(defineHooks)), model: models.find },
+    ...{ ...checksOf(options), model: models.find },
     timeLimit: new TimeLimit(clock, options.retry?.totalMs),
     content: contentLoader(store),
     ...contentAccess(store),
@@ -261,4 +263,9 @@ function sweeper({
       hub.gone(channelOf(database, id))
     }
   }
+}
+
+/** The hooks of a process, and what checks the guardrails of its agents. */
+function checksOf({ hooks = [] }: RuntimeOptions): Pick<Environment, 'hooks' | 'guards'> {
+  return { hooks: new HookRows(hooks.map(defineHooks)), guards: new Guards(askThread) }
 }

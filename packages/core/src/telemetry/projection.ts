@@ -222,14 +222,22 @@ function failed(
   Object.assign(span, { name, shared })
 }
 
+type Added = Entry & { readonly type: 'memory' | 'retrieval' | 'critique' | 'hook' | 'notice' }
+
+/** Whether an entry may change what a model reads next. */
+function isAdded(entry: Entry): entry is Added {
+  return added.has(entry.type)
+}
+
+const added: ReadonlySet<Entry['type']> = new Set<Added['type']>(['memory', 'retrieval', 'critique', 'hook', 'notice'])
+
 /** An event of a call: of its span, or of its caller's while the call has not started. */
 function happened(reading: Reading, entry: Entry): void {
   const { place } = entry
   const { content } = reading
   if (isRequired(entry)) reading.asked.set(entry.body.id, entry.at)
   if (entry.type === 'message') addMessage(reading, entry)
-  if (entry.type === 'retrieval' || entry.type === 'memory' || entry.type === 'critique' || entry.type === 'hook')
-    content?.addMessage(entry)
+  if (isAdded(entry)) content?.addMessage(entry)
   const retry = retryOf(entry, content)
   if (retry !== null) {
     const retries = reading.retries.get(place.call) ?? []

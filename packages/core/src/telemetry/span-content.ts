@@ -6,13 +6,13 @@ import type {
   AgentStartBody,
   CallPlace,
   CritiqueBody,
-  HookBody,
   Entry,
   ErrorBody,
   ModelEndBody,
 } from '@witan/protocol/entries'
 import { callersView, type Gathered, beginGathering, gatherFrom } from '../conversation/callers-view.ts'
 import { checkLine, revisionLine } from '../conversation/critique.ts'
+import { type Decision, decisionOf, isRefusal } from '../hook/decision.ts'
 import { refusedAnswer } from '../conversation/hooks.ts'
 import { lineFor } from '../conversation/line.ts'
 import { asksOutput } from '../model/output.ts'
@@ -137,21 +137,20 @@ export class SpanContent {
   }
 
   /**
-   * A message comes to a document, or what an agent remembers, what its bases have on one that waits, what a hook wrote, or why it is to answer again. Messages between peers
+   * A message comes to a document, or what an agent remembers, what its bases have on one that waits, what was decided of one, or why it is to answer again. Messages between peers
    * stand in the starts and answers of calls already.
    */
-  addMessage({
-    type,
-    place,
-    body,
-  }: Entry & { readonly type: 'message' | 'memory' | 'retrieval' | 'critique' | 'hook' }): void {
+  addMessage(
+    entry: Entry & { readonly type: 'message' | 'memory' | 'retrieval' | 'critique' | 'hook' | 'notice' },
+  ): void {
+    const { type, place, body } = entry
+    if (type === 'hook' || type === 'notice') {
+      const [reader, decision] = [this.#reading.readers.get(place.call), decisionOf(entry)]
+      return reader === undefined || decision === null ? undefined : addWritten(reader, decision, this.#messages)
+    }
     const document = documentOf(this.#reading, place)
     if (type === 'memory') return addRemembered(document, body, this.#messages)
     if (type === 'critique') return addCritique(document, { agent: place.author, body }, this.#messages)
-    if (type === 'hook') {
-      const reader = this.#reading.readers.get(place.call)
-      return reader === undefined ? undefined : addWritten(reader, body, this.#messages)
-    }
     if (type === 'retrieval') return addRetrieved(document, { agent: place.author, body }, this.#messages)
     if (body.exchange !== undefined) return
     const { author, text: plain, forModel: text = plain, artificialActions: actions = [] } = body
@@ -246,26 +245,33 @@ function addRetrieved(
   waiting.splice(behind, 0, { author: 'witan', to: only, text, isAttributed: true, own, only })
 }
 
-/** What a hook wrote or refused: a note at the end, the message that began a call, or its answer. */
-function addWritten(reader: Reader, body: HookBody, messages: MessageWriter): void {
-  const { at, effect, written } = body
+/** What was decided of what a reader reads or says: a note at the end, a message, or its answer. */
+function addWritten(reader: Reader, decision: Decision, messages: MessageWriter): void {
+  const { at, written } = decision
   const { agent, document } = reader
-  const text = effect === 'rewritten' && typeof written === 'string' ? written : null
-  const isRefused = effect !== 'rewritten' && body.allows !== true
+  const text = typeof written === 'string' ? written : null
+  const isRefused = isRefusal(decision)
+  const { waiting = document.waiting.length } = decision
   if (at === 'beforeModel' && text !== null) {
     const line = lineFor(agent, 'note', { text }).text
     const own = messages.piece('user', [textPart(line)])
-    const { waiting = document.waiting.length } = body
-    document.waiting.splice(waiting, 0, {
-      author: 'witan',
-      to: agent,
-      text: line,
-      isAttributed: true,
-      own,
-      only: agent,
-    })
-  } else if (at === 'beforeRun' && (text !== null || isRefused)) replaceOpening(reader, text, messages)
+    const words = { author: 'witan', to: agent, text: line, isAttributed: true, own, only: agent }
+    document.waiting.splice(waiting, 0, words)
+  } else if (at === 'joined') replaceJoined(reader, { waiting, text, isRefused }, messages)
+  else if (at === 'beforeRun' && (text !== null || isRefused)) replaceOpening(reader, text, messages)
   else if (at === 'afterRun' && (text !== null || isRefused)) replaceAnswer(reader, text ?? refusedAnswer, messages)
+}
+
+/** A message that waits is read as it was written, or not at all. */
+function replaceJoined(
+  { document }: Reader,
+  { waiting, text, isRefused }: { readonly waiting: number; readonly text: string | null; readonly isRefused: boolean },
+  messages: MessageWriter,
+): void {
+  const words = document.waiting[waiting]
+  if (isRefused) document.waiting.splice(waiting, 1)
+  else if (words !== undefined && text !== null)
+    Object.assign(words, { text, own: messages.piece('user', [textPart(text)]) })
 }
 
 /** The words that began a call, as they are read: the same, so that what stands in front of them does; null if they are not read at all. */

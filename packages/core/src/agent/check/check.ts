@@ -17,6 +17,7 @@ import { checkNames, type Surroundings } from './names.ts'
 import { findBelow, findFrom, type ParameterFindings, type ParameterSurvey, surveyParameters } from './parameters.ts'
 import { hotSpotsOf } from './hot-spots.ts'
 import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
+import { checkGuardrails } from './guardrails.ts'
 import { checkKnowledge } from './knowledge.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
@@ -86,6 +87,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(checkTransfers(agent, agents))
   findings.add(await runWithPauses(checkDescriptions(agent, agents)))
   findings.add(checkPeers(agent, { agents, ...context }))
+  findings.add(await runWithPauses(checkGuardrails(agent, context)))
   findings.add(checkKnowledge(agent, context))
   findings.add(checkPrices(agent, agents, context))
   findings.add(await runWithPauses(checkCycles(agent, survey)))

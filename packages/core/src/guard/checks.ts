@@ -1,0 +1,115 @@
+/** The guardrails of agents as rows that are asked as hooks are, and what they take out of a text before it is stored [Tb12]. */
+import type { AgentData } from '@witan/protocol'
+import type { Guardrail, GuardrailAction, GuardrailSide } from '@witan/protocol/entries'
+import { validatorOf } from '../model/json-schema.ts'
+import type { HookOfRow, HookRow } from '../hook/rows.ts'
+import { type Finder, finderOf, lookInto } from './find.ts'
+import type { LookElsewhere } from './work.ts'
+
+/** What of an agent holds its checks. A definition of an earlier version has none. */
+export type Guarded = Partial<Pick<AgentData, 'guardrails'>>
+
+const nobody: HookRow = []
+
+/** Whether an agent checks anything there. */
+export function isGuarded({ guardrails }: Guarded, side: GuardrailSide): boolean {
+  return guardrails !== undefined && guardrails[side].length > 0
+}
+
+/** The guardrails of a process: those of agents, ready to be asked. */
+export class Guards {
+  readonly #elsewhere: LookElsewhere
+  readonly #rows: Readonly<Record<GuardrailSide, WeakMap<Guarded, HookRow>>> = {
+    input: new WeakMap(),
+    output: new WeakMap(),
+  }
+
+  /** `elsewhere` looks into texts that are long for a pattern. */
+  constructor(elsewhere: LookElsewhere) {
+    this.#elsewhere = elsewhere
+  }
+
+  /** The checks of agents, in their order. */
+  of(agents: readonly Guarded[], side: GuardrailSide): HookRow {
+    const [first, ...more] = agents
+    if (first === undefined) return nobody
+    const row = this.#ofOne(first, side)
+    return more.length === 0 ? row : [...row, ...more.flatMap((agent) => this.#ofOne(agent, side))]
+  }
+
+  /** A text without what these agents take out of what they read. Rejects if that cannot be done. */
+  async redact(agents: readonly Guarded[], message: string): Promise<Redacted> {
+    let text = message
+    const hits: Redacted['hits'][number][] = []
+    for (const { hooks, ask, guardrail } of this.of(agents, 'input')) {
+      if (guardrail !== 'redact') continue
+      const answer = (await ask({ message: text })) as { readonly rewrite: string } | undefined
+      if (answer === undefined) continue
+      text = answer.rewrite
+      hits.push({ name: hooks.name, action: guardrail })
+    }
+    return { text, hits }
+  }
+
+  #ofOne(agent: Guarded, side: GuardrailSide): HookRow {
+    if (!isGuarded(agent, side)) return nobody
+    const rows = this.#rows[side]
+    const known = rows.get(agent)
+    if (known !== undefined) return known
+    const made = (agent.guardrails?.[side] ?? []).map((check) => rowOf(check, this.#elsewhere))
+    rows.set(agent, made)
+    return made
+  }
+}
+
+/** A text without what agents take out of what they read, and which of their checks found something. */
+interface Redacted {
+  readonly text: string
+  readonly hits: readonly { readonly name: string; readonly action: GuardrailAction }[]
+}
+
+/** How long a check may take: the thread of patterns answers earlier, or is ended. */
+const timeoutMs = 60_000
+
+function rowOf(check: Guardrail, elsewhere: LookElsewhere): HookOfRow {
+  const hooks = { name: check.name, timeoutMs, onError: 'refuse' } as const
+  const ask = check.kind === 'pattern' ? patternAsker(check, elsewhere) : schemaAsker(check)
+  return { hooks, ask, guardrail: check.action }
+}
+
+/** What a check is asked: a message, or what an agent says; with a structured answer if it has one. */
+export interface GuardedText {
+  readonly message?: string
+  readonly text?: string
+  /** Absent where there is no structured answer. */
+  readonly output?: { readonly value: unknown }
+}
+
+function hit({ name, action, message }: Pick<Guardrail, 'name' | 'action' | 'message'>) {
+  return action === 'flag' ? { flag: true } : { refuse: message === '' ? `guardrail ${name} refused` : message }
+}
+
+function patternAsker(check: Guardrail & { readonly kind: 'pattern' }, elsewhere: LookElsewhere): HookOfRow['ask'] {
+  const { pattern, action } = check
+  const work = action === 'redact' ? 'redact' : 'find'
+  let finder: Finder | null = null
+  return (seen) => {
+    const { message, text = message ?? '' } = seen as GuardedText
+    if (text === '') return undefined
+    finder ??= finderOf(pattern)
+    const found = lookInto(finder, { work, text }, elsewhere)
+    return found instanceof Promise ? found.then((late) => answerOf(late, text)) : answerOf(found, text)
+  }
+  function answerOf(found: boolean | string, text: string) {
+    if (typeof found === 'string') return found === text ? undefined : { rewrite: found }
+    return found ? hit(check) : undefined
+  }
+}
+
+function schemaAsker(check: Guardrail & { readonly kind: 'schema' }): HookOfRow['ask'] {
+  return (seen) => {
+    const { output } = seen as GuardedText
+    if (output === undefined) return undefined
+    return validatorOf(check.schema).issuesOf(output.value).length > 0 ? hit(check) : undefined
+  }
+}

@@ -1,0 +1,18 @@
+/** Guardrails that find something now and then in what random agents read and say. */
+import type { AgentDraft } from './stage.ts'
+
+type Guardrails = NonNullable<AgentDraft['guardrails']>
+
+const of = (name: string, pattern: string, action: 'refuse' | 'redact' | 'flag') =>
+  ({ name, kind: 'pattern', pattern, action }) as const
+
+const small = { name: 'small', kind: 'schema', schema: { properties: { n: { maximum: 1 } } } } as const
+
+/** One of three sets, or none. `isShaped`: whether the agent has a structured output. */
+export function guardrailsOf(kind: number, isShaped: boolean): Guardrails {
+  if (kind === 0) return { input: [of('numbers', 'age \\d', 'redact')], output: [of('zero', '0', 'redact')] }
+  if (kind === 1) return { input: [of('two', '2', 'refuse')], output: [of('text two', 'text 2', 'refuse')] }
+  if (kind !== 2) return {}
+  const flags = of('any', 'm|t', 'flag')
+  return { input: [flags], output: isShaped ? [flags, small] : [flags] }
+}
