@@ -43,7 +43,7 @@ const waitFor = (conversation: string, count: number) =>
     (events) => events.filter(({ type, author }) => type === 'message' && author === 'user').length >= count,
   )
 
-describe('[Tb12] a message that begins the work of an agent', () => {
+describe('a message that begins the work of an agent', () => {
   test('is refused before its model is asked, and no later run reads it', async () => {
     await stage.save(guarded('strict', { input: [refusing] }))
     const run = await stage.ask('strict', `Pay with ${card}.`)
@@ -110,7 +110,7 @@ describe('[Tb12] a message that begins the work of an agent', () => {
   })
 })
 
-describe('[Tb12] a message that joins the work of an agent', () => {
+describe('a message that joins the work of an agent', () => {
   const begun = async (id: string, check: object) => {
     const gate = createGate()
     await stage.save(guarded(id, { input: [check] }))
@@ -146,7 +146,7 @@ describe('[Tb12] a message that joins the work of an agent', () => {
   })
 })
 
-describe('[Tb12] what an agent says', () => {
+describe('what an agent says', () => {
   test('is refused once, asked for again with the message, and stands nowhere', async () => {
     await stage.save(guarded('leaky', { output: [refusing] }))
     stage.model.script('leaky', { text: `It is ${card}.` }, { text: 'I may not say.' })
@@ -240,7 +240,7 @@ describe('[Tb12] what an agent says', () => {
     })
 })
 
-describe('[Tb12] guardrails that cannot be used', () => {
+describe('guardrails that cannot be used', () => {
   const save = (body: object) => stage.witan.call('PUT', `/api/v1/agents/broken`, { body })
   const cases: [string, object, object, string][] = [
     ['a pattern that is none', { input: [{ ...digits, pattern: '(' }] }, {}, 'guardrails.input.0.pattern'],
@@ -272,5 +272,124 @@ describe('[Tb12] guardrails that cannot be used', () => {
       { input: [{ ...digits, action: 'burn' }] },
     ])
       assertProblem(await save(guarded('broken', guardrails)), { status: 422 })
+  })
+})
+
+describe('an agent that checks', () => {
+  const asking = (agentId: string, more: object = {}) => ({ name: 'judge', kind: 'agent', agent: agentId, ...more })
+  const allow = { text: '{"allow":true,"reason":"fine"}' }
+  const deny = { text: '{"allow":false,"reason":"It says 4111."}' }
+
+  test('reads the text alone, and lets a message and an answer pass', async () => {
+    await stage.save(guarded('checked', { input: [asking('judge')], output: [asking('judge')] }), agent('judge'))
+    stage.model.script('judge', allow, allow)
+    stage.model.script('checked', { text: 'Hello to you.' })
+    const run = await stage.ask('checked', 'Hello.')
+    assert.equal(run.text, 'Hello to you.', JSON.stringify(run.error))
+    const questions = stage.model.of('judge').map(({ body }) => String(body.messages.at(-1)?.content))
+    assert.ok(questions[0]?.includes('{"text":"Hello."}'), questions[0])
+    assert.ok(questions[1]?.includes('{"text":"Hello to you."}'), questions[1])
+    assert.deepEqual(await hits(run.conversationId), [])
+    assert.equal(run.usage.modelCalls, 3)
+    const paths = (await stage.events(run.conversationId)).map(({ agentPath }) => agentPath)
+    assert.ok(paths.includes('checked/judge'))
+  })
+
+  test('refuses a message before its model is asked, and no later run reads it', async () => {
+    await stage.save(
+      guarded('closed', { input: [asking('judge-closed', { message: 'Not here.' })] }),
+      agent('judge-closed'),
+    )
+    stage.model.script('judge-closed', deny, allow)
+    const run = await stage.ask('closed', `Pay ${card}.`)
+    refusedWith(run, 'Not here.')
+    assert.deepEqual(stage.model.of('closed'), [])
+    assert.deepEqual(await hits(run.conversationId), [{ name: 'judge', action: 'refuse', agentPath: 'closed' }])
+    stage.model.script('closed', { text: 'Hello.' })
+    assert.equal((await stage.run(run.conversationId, { prompt: 'Hello?' })).text, 'Hello.')
+    assertNeverSaw(stage.model.of('closed'), '4111')
+  })
+
+  test('refuses an answer once; the next one stands, and nobody reads the first', async () => {
+    await stage.save(
+      guarded('retold', { output: [asking('judge-retold', { message: 'Not so.' })] }),
+      agent('judge-retold'),
+    )
+    stage.model.script('retold', { text: `It is ${card}.`, pieces: 4 }, { text: 'I may not say.' })
+    stage.model.script('judge-retold', deny, allow)
+    const run = await stage.ask('retold', 'What is the number?')
+    assert.equal(run.text, 'I may not say.')
+    assertSaw(stage.model.of('retold').slice(1), 'Not so.')
+    assertNeverSaw(stage.model.of('retold'), '4111')
+    const document = JSON.stringify(await stage.document(run.conversationId))
+    assert.equal(document.includes('4111'), false, document)
+    assert.equal(JSON.stringify(run).includes('4111'), false)
+  })
+
+  test('refuses an answer twice: the call fails, and a parent reads why', async () => {
+    await stage.save(
+      agent('above', { subAgents: [sub('retelling')] }),
+      guarded('retelling', { output: [asking('judge-twice', { message: 'Not so.' })] }),
+      agent('judge-twice'),
+    )
+    stage.model.script('above', { calls: [{ name: 'retelling', args: { message: 'Tell.' } }] }, { text: 'No.' })
+    stage.model.script('retelling', { text: card }, { text: card })
+    stage.model.script('judge-twice', deny, deny)
+    const run = await stage.ask('above', 'Tell.')
+    assert.equal(run.text, 'No.')
+    assertSaw(stage.model.of('above').slice(1), 'Not so.')
+    assertNeverSaw(stage.model.of('above'), '4111')
+  })
+
+  test('flags, and everything goes on', async () => {
+    const judge = asking('judge-flag', { action: 'flag' })
+    await stage.save(guarded('flagged', { input: [judge], output: [judge] }), agent('judge-flag'))
+    stage.model.script('judge-flag', deny, deny)
+    stage.model.script('flagged', { text: 'Told.' })
+    const run = await stage.ask('flagged', 'Tell.')
+    assert.equal(run.text, 'Told.')
+    assert.deepEqual(
+      (await hits(run.conversationId)).map(({ action }) => action),
+      ['flag', 'flag'],
+    )
+  })
+
+  for (const [what, reply] of [
+    ['says neither', { text: 'Maybe.' }],
+    ['fails', { status: 400 }],
+  ] as const)
+    test(`that ${what} refuses`, async () => {
+      const id = `judge-${what.split(' ')[0]}`
+      await stage.save(guarded(`under-${id}`, { input: [asking(id, { action: 'flag' })] }), agent(id))
+      stage.model.script(id, reply as { text: string })
+      refusedWith(await stage.ask(`under-${id}`, 'Tell.'), 'guardrail judge failed')
+      assert.deepEqual(stage.model.of(`under-${id}`), [])
+    })
+
+  test('checks a message that joins before it is read', async () => {
+    const gate = createGate()
+    await stage.save(
+      guarded('joined', { input: [asking('judge-joined', { message: 'Not here.' })] }),
+      agent('judge-joined'),
+    )
+    stage.model.script('joined', { text: 'first', hold: gate })
+    stage.model.script('judge-joined', allow, deny)
+    const { id } = await stage.begin('joined')
+    const first = stage.run(id, { prompt: 'Hello.' })
+    await gate.entered
+    const second = stage.run(id, { prompt: `Pay ${card}.`, onActive: 'enqueue' })
+    await waitFor(id, 2)
+    gate.open()
+    for (const run of await Promise.all([first, second])) refusedWith(run, 'Not here.')
+    assertNeverSaw(stage.model.of('joined'), '4111')
+  })
+
+  test('has to exist, and to let itself be listed', async () => {
+    const save = (...agents: object[]) => stage.witan.call('POST', '/api/v1/agents/batch', { body: { agents } })
+    const check = { input: [asking('judge-private')] }
+    assertProblem(await save(guarded('unjudged', check)), { status: 422, code: 'GUARDRAIL_INVALID' })
+    const hidden = agent('judge-private', { parents: [] })
+    assertProblem(await save(guarded('unjudged', check), hidden), { status: 422, code: 'GUARDRAIL_INVALID' })
+    assert.equal((await save(guarded('unjudged', check), { ...hidden, parents: ['unjudged'] })).status, 200)
   })
 })

@@ -34,6 +34,7 @@ const savingSystem = randomSystem.map(
             ...draft,
             artifacts: true,
             outputSchema: null,
+            guardrails: {},
             limits: { ...draft.limits, maxIterations: 6, maxModelCalls: 60, maxModelIterationsPerCall: null },
           },
     ),

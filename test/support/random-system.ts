@@ -76,7 +76,10 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
         ...reflectionOf(reflecting[index] ?? 5, ids[(index + 1) % size] ?? 'a', size),
         memory: memoryOf(remembering[index] ?? 5),
         knowledgeBases: usesOf(knowing[index] ?? 5),
-        guardrails: guardrailsOf(guarding[index] ?? 8, shaped[index] === true),
+        guardrails: guardrailsOf(guarding[index] ?? 8, {
+          isShaped: shaped[index] === true,
+          other: size > 1 ? (ids[(index + 1) % size] ?? null) : null,
+        }),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -260,6 +263,8 @@ function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
   const kind = (dice[0] ?? 0) % 16
   const isCritic = request.messages.at(-1)?.content.startsWith('{"question":') === true
   if ((request.output?.name === 'critique' || isCritic) && kind > 2) return critiqueOf(kind)
+  const isGuard = request.messages.at(-1)?.content.startsWith('{"text":') === true
+  if (isGuard && kind > 1) return JSON.stringify({ allow: kind % 5 !== 0, reason: `because ${kind}` })
   const number = (dice[3] ?? 0) % 3
   if (kind === 0) return ''
   if (kind === 1) return new Error('the model is down')

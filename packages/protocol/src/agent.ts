@@ -266,7 +266,7 @@ export const agentSchema = z.strictObject({
   /** True if each of its final answers is criticised once, and then given again where that finds something [F08]. */
   enableReflection: z.boolean().default(false),
   reflection: reflectionSchema.prefault({}),
-  /** What is checked of the messages that it reads, and of what it says [Tb12]. */
+  /** What is checked of the messages that it reads, and of what it says. */
   guardrails: guardrailsSchema.prefault({}),
   /** The hooks without which it may not run, by their names [F02]. */
   hooks: z

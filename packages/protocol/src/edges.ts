@@ -2,6 +2,7 @@
  * The edges of an agent: every declared link to another agent, of every kind. Code that walks the graph of agents reads
  * only these, in all packages.
  */
+import { guardrailSides } from './guardrail-schema.ts'
 import type { AgentData, StoredAgent, Workflow } from './agent.ts'
 import type { Speaks, SubAgentEdge } from './edge-schema.ts'
 
@@ -89,6 +90,11 @@ const kinds = {
     list: reflection,
     none: { agent: null, model: null, criteria: '', onFail: 'answer' },
     words: { target: 'critic', active: 'is criticised by', passive: 'criticise' },
+  },
+  guardrails: {
+    list: guardrails,
+    none: { input: [], output: [] },
+    words: { target: 'checking agent', active: 'is checked by', passive: 'check' },
   },
   remotes: {
     list: remotes,
@@ -247,6 +253,24 @@ function reflection({
       ...{ map: {}, description: '', addsDepth: true, ...notCalled },
     },
   ]
+}
+
+/** The agents that check what another reads and says, without a choice of any model. */
+function guardrails({ guardrails: of }: Partial<Pick<AgentData, 'guardrails'>>): readonly Listed[] {
+  // A definition of an earlier version has none.
+  return guardrailSides.flatMap((side) =>
+    (of?.[side] ?? []).flatMap((check, index): Listed[] => {
+      if (check.kind !== 'agent') return []
+      const { agent } = check
+      const at = `guardrails.${side}.${index}`
+      return [
+        {
+          ...{ target: 'agent', at, agentAt: `${at}.agent`, agent, segment: agent, tool: null, arguments: [] },
+          ...{ map: {}, description: '', addsDepth: true, ...notCalled },
+        },
+      ]
+    }),
+  )
 }
 
 /** The agents on other servers that an agent calls [M18]. */

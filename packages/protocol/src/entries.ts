@@ -32,7 +32,7 @@ export type {
   ToolStartBody,
   TransferBody,
 } from './entry.ts'
-export type { CritiqueBody, GuardDecision, HookBody } from './entry-checks.ts'
+export type { CritiqueBody, GuardDecision, GuardedPart, HookBody } from './entry-checks.ts'
 export type { KeptParts, LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 export type { AgentChain, CallBudget, IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 export type {

@@ -43,3 +43,14 @@ export interface GuardDecision {
   /** The text without what was redacted. */
   readonly written?: string
 }
+
+/** What a guardrail has an agent check: a message that begins or joins the work of a call, or its answer. */
+export interface GuardedPart {
+  /** The agent whose guardrail it is: the one that is checked, or one that handed over to it. */
+  readonly of: string
+  /** The name of the guardrail. */
+  readonly name: string
+  readonly at: GuardPoint
+  /** At `joined`: how many messages waited in front of the one that is checked. */
+  readonly waiting?: number
+}

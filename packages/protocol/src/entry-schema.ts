@@ -140,6 +140,7 @@ const agentStart = object({
   handOver: object({ history: z.enum(['all', 'words']), returns: flag }).optional(),
   step: object({ index: count, round: count }).optional(),
   critique: z.literal(true).optional(),
+  guardrail: object({ of: text, name: text, at: z.enum(guardPoints), waiting: count.optional() }).optional(),
   passTakes: count.optional(),
   exchange: object({ ...ends, id: text, name: text, reply: names.nullable(), soFar: text.optional() }).optional(),
   remote: text.optional(),

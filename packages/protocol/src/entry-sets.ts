@@ -50,8 +50,8 @@ export const hookPoints = [
 ] as const
 export type HookPoint = (typeof hookPoints)[number]
 
-/** Where guardrails decide: as a call begins, as a message joins its work, once its model has replied. */
-export const guardPoints = ['beforeRun', 'joined', 'afterModel'] as const
+/** Where guardrails decide: as a call begins, as a message joins its work, once its model has replied, once that is its answer. */
+export const guardPoints = ['beforeRun', 'joined', 'afterModel', 'answered'] as const
 export type GuardPoint = (typeof guardPoints)[number]
 
 /** What a guardrail did. `failed`: it could not decide, which refuses. */

@@ -6,6 +6,7 @@ import type { CritiqueBody, HookBody } from './entry-checks.ts'
 import type { IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhere.ts'
 import type { LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 import type { FinishReason } from './entry-sets.ts'
+import type { GuardedPart } from './entry-checks.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
 import type { Source } from './knowledge-schema.ts'
@@ -156,6 +157,8 @@ export interface AgentStartBody {
   readonly step?: { readonly index: number; readonly round: number }
   /** Set for a call that criticises the answer of its parent [F08]. */
   readonly critique?: true
+  /** Set for a call that checks what its parent reads or says. */
+  readonly guardrail?: GuardedPart
   /** Set for the first child of a workflow's pass: how many waiting messages of the workflow's document are its input. */
   readonly passTakes?: number
   /** Set for a call that answers a peer's message. */

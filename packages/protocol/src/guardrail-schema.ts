@@ -1,6 +1,6 @@
-/** Guardrails as data: what is checked of the messages and the answers of an agent [Tb12]. */
+/** Guardrails as data: what is checked of the messages and the answers of an agent. */
 import { z } from 'zod'
-import { jsonSchema } from './agent-fields.ts'
+import { agentId, jsonSchema } from './agent-fields.ts'
 
 /** What a hit does: the call fails, or an answer is asked for once more; matches are replaced; or there is only a notice. */
 export const guardrailActions = ['refuse', 'redact', 'flag'] as const
@@ -34,8 +34,17 @@ const schemaCheck = z.strictObject({
   message,
 })
 
+const agentCheck = z.strictObject({
+  name,
+  kind: z.literal('agent'),
+  /** It reads `{"text"}` as JSON, and answers `{"allow": boolean, "reason": string}`. One that fails refuses. */
+  agent: agentId,
+  action: z.enum(['refuse', 'flag']).default('refuse'),
+  message,
+})
+
 /** One check. */
-export type Guardrail = z.infer<typeof patternCheck> | z.infer<typeof schemaCheck>
+export type Guardrail = z.infer<typeof patternCheck> | z.infer<typeof schemaCheck> | z.infer<typeof agentCheck>
 
 const mostChecks = 20
 
@@ -50,7 +59,7 @@ function listOf<Check extends z.ZodType<{ readonly name: string }>>(check: Check
 /** The checks of an agent. */
 export const guardrailsSchema = z.strictObject({
   /** Of each message that begins or joins its work. */
-  input: listOf(patternCheck),
+  input: listOf(z.discriminatedUnion('kind', [patternCheck, agentCheck])),
   /** Of what it says. */
-  output: listOf(z.discriminatedUnion('kind', [patternCheck, schemaCheck])),
+  output: listOf(z.discriminatedUnion('kind', [patternCheck, schemaCheck, agentCheck])),
 })

@@ -1,10 +1,10 @@
-/** Takes out of messages what their readers do not want stored, before anything of them is stored [Tb12]. */
+/** Takes out of messages what their readers do not want stored, before anything of them is stored. */
 import { WitanError } from '@witan/protocol'
 import type { NoticeBody } from '@witan/protocol/entries'
 import { hitDetail } from '../hook/decision.ts'
+import { endingAgents } from '../conversation/guards.ts'
 import { type AgentCall, callInControl } from '../conversation/state.ts'
 import type { Guarded, Guards } from '../guard/checks.ts'
-import { endingAgents } from '../job/hook-dues.ts'
 
 /** An agent that reads a message. */
 type Reader = Guarded & { readonly id: string }

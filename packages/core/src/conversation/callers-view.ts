@@ -6,9 +6,10 @@ import type {
   CallPlace,
   Entry,
   ErrorBody,
+  NoticeBody,
   NoticeFacts,
 } from '@witan/protocol/entries'
-import type { Decision } from '../hook/decision.ts'
+import { type Decision, decisionOf, isRefusal } from '../hook/decision.ts'
 import { plainDetail, withoutProviderWords } from '@witan/protocol/entries'
 import type { AgentAnswer } from '../tool/tool.ts'
 import { jsonForModel } from '../model/attribution.ts'
@@ -67,7 +68,14 @@ export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, plac
     if (body.purpose === undefined && body.accepted && body.text !== '') gathered.texts.push(body.text)
   } else if (type === 'critique' && body.verdict === 'revise') takeBack(gathered)
   else if (type === 'hook' && isOfAnswer(body)) writeGathered(gathered, body.at, writtenText(body.written))
+  else if (type === 'notice' && isRefusedAnswer(body)) gathered.texts.pop()
   else if (type === 'notice' && body.code === 'REFLECTION_SKIPPED') giveBack(gathered, body.reason)
+}
+
+/** Whether an agent refused the last answer. */
+function isRefusedAnswer(body: NoticeBody): boolean {
+  const decision = decisionOf({ type: 'notice', kind: null, body })
+  return decision?.at === 'answered' && isRefusal(decision)
 }
 
 /** Whether a hook wrote another answer, or another result of the call that asked for it. */

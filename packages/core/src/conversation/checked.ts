@@ -1,4 +1,6 @@
-/** What checks, such as hooks, have decided as the log has it. */
+/** What checks, such as hooks and guardrails, have decided as the log has it. */
+import type { GuardedPart } from '@witan/protocol/entries'
+import type { AgentAnswer } from '../tool/tool.ts'
 
 /** What checks have decided of a tool call. */
 export interface CheckedTool {
@@ -18,4 +20,16 @@ export interface Checked {
   isRequest: boolean
   /** How many replies in a row were refused. */
   refusals: number
+  /** How many of its answers were refused by agents that check them. */
+  refusedAnswers: number
+  /** The guardrails whose agents let its beginning pass. */
+  readonly passed: Set<string>
+}
+
+/** The agent that checks something of a call. `passed` is where it is noted that it lets it pass. */
+export interface GuardCall {
+  readonly part: GuardedPart
+  readonly passed: Set<string>
+  /** What it said; null while it is at work. */
+  readonly end: AgentAnswer | null
 }

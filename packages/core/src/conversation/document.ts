@@ -281,13 +281,14 @@ function applyCritique({ messages }: DocumentFold, { verdict, seq }: CritiqueBod
 /** What people and models read is what a hook or a guardrail wrote: the message that began the call, or its answer. */
 function applyDecision({ messages, callers }: DocumentFold, place: CallPlace, decision: Decision): void {
   const { at } = decision
-  const written = at === 'afterRun' && isRefusal(decision) ? refusedAnswer : decision.written
+  const isAnswer = at === 'afterRun' || at === 'answered'
+  const written = isAnswer && isRefusal(decision) ? refusedAnswer : decision.written
   if (typeof written !== 'string') return
   const { from = 0 } = callers.get(place.call) ?? {}
   const last =
     at === 'beforeRun'
       ? messages.findLast((one) => one.role === 'user' && one.author !== 'witan' && one.seq <= from)
-      : at === 'afterRun'
+      : isAnswer
         ? messages.findLast((one) => one.role === 'assistant' && one.author === place.author)
         : undefined
   if (last === undefined || last.toolCalls.length > 0) return

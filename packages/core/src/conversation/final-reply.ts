@@ -16,6 +16,8 @@ export interface FinalReply {
   readonly reply?: { readonly seq: number }
   /** Set once no critique of it is to be made any more: it was, or could not be, or it is the revision of a draft [F08]. */
   readonly isCriticised?: true
+  /** The guardrails whose agents let it pass. */
+  readonly passed?: Set<string>
   /** Set once hooks have decided on it as the end of its call. */
   readonly isChecked?: true
   /** Set once hooks have decided on it as the result of the call that asked for it. */

@@ -42,7 +42,8 @@ import { dropHistory } from './cut.ts'
 import { foldNotice } from './fold-notice.ts'
 import { foldMemory } from './remembered.ts'
 import { foldCritique } from './critique.ts'
-import { foldDecision } from './hooks.ts'
+import { beginGuard, endGuard } from './guards.ts'
+import { checksOf, foldDecision } from './hooks.ts'
 import { foldPlan } from './plan.ts'
 import { foldNoReply, foldReply } from './fold-reply.ts'
 import { foldRetrieval, noteSources, passSources } from './retrieval.ts'
@@ -175,6 +176,7 @@ function foldAgentStart(state: ConversationState, entry: Entry & { body: AgentSt
   const { document } = call
   if (workflow !== null) foldStepStart(workflow, call)
   if (call.isCritic && parent !== null) parent.critic = { end: null }
+  if (call.guards !== null && parent !== null) beginGuard(parent, call.guards, () => checksOf(parent).passed)
   if (caller !== null && parent !== null && call.handOver !== null) {
     takeControl(caller, parent, call)
     return beginWork(state, call)
@@ -319,6 +321,11 @@ function foldAgentOver(state: ConversationState, run: LiveJob | null, { place, b
     call.parent.critic = { end: agentAnswer(body, (text) => answerText(call, text)) }
     return
   }
+  if (call.guards !== null)
+    return endGuard(
+      call.parent,
+      agentAnswer(body, (text) => answerText(call, text)),
+    )
   if ('code' in body) gatherError(call.parent, body)
   if (call.step !== null && isWorkflow(call.parent)) return foldStepOver(call.parent, call, body)
   // Values bound to the child but not declared by its caller are scrubbed from the answer [C17].

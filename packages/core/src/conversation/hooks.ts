@@ -4,6 +4,7 @@ import type { Checked } from './checked.ts'
 import type { CallPlace, Writable } from '@witan/protocol/entries'
 import { writeGathered, writtenText } from './callers-view.ts'
 import { type Decision, isRefusal } from '../hook/decision.ts'
+import { foldGuardDecision } from './guards.ts'
 import { lineFor } from './line.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Said } from './said.ts'
@@ -19,6 +20,8 @@ export function foldDecision(run: LiveJob | null, place: CallPlace, body: Decisi
   }
   const call = run?.calls.get(place.call)
   if (call === undefined) return
+  foldGuardDecision(call, body)
+  if (body.at === 'answered') foldRefusedAnswer(call, body)
   if (body.at === 'beforeRun') foldOpening(call, body)
   else if (body.at === 'joined') foldJoined(call, body)
   else if (body.at === 'beforeModel') foldNote(call, body)
@@ -40,7 +43,7 @@ export function refusalText({ hook, reason, guardrail }: Pick<Decision, 'hook' |
 
 /** What checks have decided of a call, to be added to. */
 export function checksOf(call: AgentCall): Checked {
-  call.checked ??= { isOpen: false, isRequest: false, refusals: 0 }
+  call.checked ??= { isOpen: false, isRequest: false, refusals: 0, refusedAnswers: 0, passed: new Set() }
   return call.checked
 }
 
@@ -141,6 +144,15 @@ function replaceAnswer({ agent, document }: AgentCall, text: string): void {
   // What was rewritten is the same answer for who follows it, and what was refused is none.
   if (text === refusedAnswer) said[at] = { ...answer, text }
   else answer.text = text
+}
+
+/** An answer that an agent refused is none: its model is asked for another one. */
+function foldRefusedAnswer(call: AgentCall, decision: Decision): void {
+  if (!isRefusal(decision) || call.final === null) return
+  checksOf(call).refusedAnswers += 1
+  replaceAnswer(call, refusedAnswer)
+  call.gathered?.texts.pop()
+  call.final = null
 }
 
 /** The answer of a call, and what its caller reads of it. */

@@ -6,6 +6,7 @@ import { remoteAgent } from '../agent/remote-agent.ts'
 import { isLive } from '../store/job-change.ts'
 import { placeOfTarget } from './address.ts'
 import { isRequired } from './fold-interruptions.ts'
+import { checkOf } from './guards.ts'
 import {
   type AgentCall,
   awaitsCritique,
@@ -142,6 +143,10 @@ function misplacedAgent(
     return awaitsCritique(parent) && parent.critic === null
       ? null
       : `criticises \`${parentCall}\`, which waits for no critique`
+  if (body.guardrail !== undefined)
+    return parent.guard === null && checkOf(parent, body.guardrail) !== null
+      ? null
+      : `checks \`${parentCall}\`, which waits for no such check`
   const asked = parent.toolCalls.find(
     ({ requested: { id }, state: stands }) => id === body.toolCallId && stands === 'requested',
   )

@@ -34,6 +34,7 @@ export function newCall(
       ? null
       : childAddress(state, parent, { agent: body.agent, parameters, call: place.call, exchange: body.exchange })
   const scrubbers = scrubbersOf(state, agent, parameters)
+  const reader = { scrub: scrubbers.scrubOthers, naming: agent }
   const exchange = body.exchange ?? (body.handOver?.returns === false ? (source?.exchange ?? null) : null)
   const call: AgentCall = {
     place,
@@ -65,10 +66,7 @@ export function newCall(
     scrub: scrubbers.scrub,
     scrubOthers: scrubbers.scrubOthers,
     unseen: scrubbers.unseen,
-    shared:
-      source === null
-        ? sharedHistory(parent, body, { scrub: scrubbers.scrubOthers, naming: agent })
-        : inheritedHistory(source, { scrub: scrubbers.scrubOthers, naming: agent }),
+    shared: source === null ? sharedHistory(parent, body, reader) : inheritedHistory(source, reader),
     gathered: gather(body.answer) ?? (speaksFor(place, body) === null ? null : (parent?.gathered ?? null)),
     firstSaid: source?.firstSaid ?? (body.history === 'isolated' ? -1 : 0),
     active: false,
@@ -85,6 +83,8 @@ export function newCall(
     final: null,
     isCritic: body.critique === true,
     critic: null,
+    guard: null,
+    guards: body.guardrail ?? null,
     draft: null,
     hasRemembered: false,
     isMemoryWithheld: false,

@@ -4,6 +4,7 @@ import type { Source } from '@witan/protocol/knowledge'
 import type {
   AnsweredMessage,
   CallPlace,
+  GuardedPart,
   LoggedToolCall,
   RequiredBody,
   TaskGrant,
@@ -26,7 +27,7 @@ import type { DocumentView } from './document-view.ts'
 import type { Gathered } from './callers-view.ts'
 import { asksOutput } from '../model/output.ts'
 import type { Remembered } from './known-blocks.ts'
-import type { Checked, CheckedTool } from './checked.ts'
+import type { Checked, CheckedTool, GuardCall } from './checked.ts'
 import type { FinalReply } from './final-reply.ts'
 import type { KeptPlan } from './kept-plan.ts'
 import type { SharedHistory } from './shared-history.ts'
@@ -179,6 +180,10 @@ export interface AgentCall {
   readonly isCritic: boolean
   /** The call that criticises its answer, and what that said once it has ended; null for none. */
   critic: { readonly end: AgentAnswer | null } | null
+  /** The agent that checks what it reads or says; null for none. */
+  guard: GuardCall | null
+  /** What it checks, if it is such an agent itself. */
+  readonly guards: GuardedPart | null
   /** Its answer before, while it is being revised [F08]. */
   draft: FinalReply | null
   /** Whether its memory is looked up: what its model reads of it stands in its document. */

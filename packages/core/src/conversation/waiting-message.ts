@@ -17,6 +17,8 @@ export interface WaitingMessage
   readonly calls?: readonly AnsweredCall[]
   /** The tasks that it reports. If no model reads it, they are reported again. */
   readonly reports?: readonly EndedTask[]
+  /** The guardrails whose agents let it pass. */
+  readonly passed?: Set<string>
   /** The call whose guardrails have found something in it, and let it pass. */
   readonly guardedFor?: string
   /** Set once the knowledge bases of its reader were searched for it. */

@@ -1,4 +1,4 @@
-/** The guardrails of agents as rows that are asked as hooks are, and what they take out of a text before it is stored [Tb12]. */
+/** The guardrails of agents as rows that are asked as hooks are, and what they take out of a text before it is stored. */
 import type { AgentData } from '@witan/protocol'
 import type { Guardrail, GuardrailAction, GuardrailSide } from '@witan/protocol/entries'
 import { validatorOf } from '../model/json-schema.ts'
@@ -56,7 +56,9 @@ export class Guards {
     const rows = this.#rows[side]
     const known = rows.get(agent)
     if (known !== undefined) return known
-    const made = (agent.guardrails?.[side] ?? []).map((check) => rowOf(check, this.#elsewhere))
+    const checks = agent.guardrails?.[side] ?? []
+    // Those that ask an agent are calls in the tree.
+    const made = checks.flatMap((check) => (check.kind === 'agent' ? [] : [rowOf(check, this.#elsewhere)]))
     rows.set(agent, made)
     return made
   }
@@ -71,7 +73,7 @@ interface Redacted {
 /** How long a check may take: the thread of patterns answers earlier, or is ended. */
 const timeoutMs = 60_000
 
-function rowOf(check: Guardrail, elsewhere: LookElsewhere): HookOfRow {
+function rowOf(check: Exclude<Guardrail, { readonly kind: 'agent' }>, elsewhere: LookElsewhere): HookOfRow {
   const hooks = { name: check.name, timeoutMs, onError: 'refuse' } as const
   const ask = check.kind === 'pattern' ? patternAsker(check, elsewhere) : schemaAsker(check)
   return { hooks, ask, guardrail: check.action }
@@ -85,8 +87,13 @@ export interface GuardedText {
   readonly output?: { readonly value: unknown }
 }
 
-function hit({ name, action, message }: Pick<Guardrail, 'name' | 'action' | 'message'>) {
-  return action === 'flag' ? { flag: true } : { refuse: message === '' ? `guardrail ${name} refused` : message }
+function hit(check: Pick<Guardrail, 'name' | 'action' | 'message'>) {
+  return check.action === 'flag' ? { flag: true } : { refuse: refusalReason(check) }
+}
+
+/** What models and people read of a refusal. */
+export function refusalReason({ name, message }: Pick<Guardrail, 'name' | 'message'>): string {
+  return message === '' ? `guardrail ${name} refused` : message
 }
 
 function patternAsker(check: Guardrail & { readonly kind: 'pattern' }, elsewhere: LookElsewhere): HookOfRow['ask'] {

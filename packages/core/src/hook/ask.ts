@@ -174,6 +174,7 @@ function answerOf(
 /** What may be written at each point. */
 const writable: Readonly<Record<CheckPoint, string>> = {
   beforeRun: '{ message: "…" } of a message that is no peer’s and behind no hand-over',
+  answered: 'nothing',
   joined: '{ message: "…" }',
   beforeModel: '{ note: "…" } of at most 16,000 characters',
   afterModel: '{ text: "…" }',

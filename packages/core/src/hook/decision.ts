@@ -39,7 +39,7 @@ export function entryOfDecision(decision: Decision, agent: string): EntryContent
   const text = typeof written === 'string' ? { written } : {}
   const place = waiting === undefined ? {} : { waiting }
   const kept = { at: at as GuardPoint, effect, reason, ...place, ...text }
-  const side = at === 'afterModel' ? 'output' : 'input'
+  const side = at === 'afterModel' || at === 'answered' ? 'output' : 'input'
   const detail = hitDetail({ name, action, side, agent, hasFailed: effect === 'failed' })
   return { type: 'notice', kind: null, body: { code: 'GUARDRAIL_HIT', detail, name, action, side, decision: kept } }
 }

@@ -1,5 +1,6 @@
 /** What hooks are still to be asked of, in this process: what the log does not decide and what they have not allowed yet. */
 import type { HookPoint } from '@witan/protocol/entries'
+import { endingAgents, isBegunByRuntime, isJoining } from '../conversation/guards.ts'
 import { type AgentCall, answeredCall, type ToolCall, type WaitingMessage } from '../conversation/state.ts'
 import { type Guards, isGuarded } from '../guard/checks.ts'
 import type { HookRow, HookRows } from '../hook/rows.ts'
@@ -24,7 +25,9 @@ export function hookDues(rows: HookRows, guards: Guards): HookDues {
 }
 
 /** The hooks and then the guardrails that are asked of what begins a call. */
-export function openingRow({ rows, guards }: HookDues, { agent }: AgentCall): HookRow {
+export function openingRow({ rows, guards }: HookDues, call: AgentCall): HookRow {
+  const { agent } = call
+  if (isBegunByRuntime(call)) return rows.at('beforeRun', agent)
   const [hooks, checks] = [rows.at('beforeRun', agent), guards.of([agent], 'input')]
   return checks.length === 0 ? hooks : [...hooks, ...checks]
 }
@@ -47,10 +50,10 @@ export function isCheckedReply(call: AgentCall): boolean {
 
 /** The message that joins the work of a call and that its guardrails are still to be asked of; null for none. */
 export function messageToCheck({ joined }: HookDues, call: AgentCall): WaitingMessage | null {
-  const { agent, document, opening, place } = call
+  const { agent, document, place } = call
   if (!isGuarded(agent, 'input')) return null
   const isDue = (one: WaitingMessage) =>
-    one !== opening && one.author !== 'witan' && one.guardedFor !== place.call && joined.get(one) !== call
+    isJoining(call, one) && one.guardedFor !== place.call && joined.get(one) !== call
   return document.inbox.find(isDue) ?? null
 }
 
@@ -103,14 +106,6 @@ export function dueOfAnswer({ rows, allowed, passed }: HookDues, call: AgentCall
   const { askedBy } = answeredCall(call)
   if (askedBy?.state !== 'child' || final.isPassed === true || passed.has(final)) return null
   return rows.at('afterTool', askedBy.owner.agent, askedBy.name).length > 0 ? 'afterTool' : null
-}
-
-/** The agents whose calls end with the answer of a call: its own, and those that handed over to it. */
-export function endingAgents(call: AgentCall): readonly AgentCall['agent'][] {
-  const agents = [call.agent]
-  const last = answeredCall(call)
-  for (let at = call; at !== last && at.parent !== null; at = at.parent) agents.push(at.parent.agent)
-  return agents
 }
 
 /** The hooks that are asked of a call at a point; none in a replay. */

@@ -18,12 +18,13 @@ import {
   type LiveJob,
   type ToolCall,
 } from '../conversation/state.ts'
+import { guardingOf, isGuarding } from '../conversation/guards.ts'
 import { hasToRemember } from '../conversation/remembered.ts'
 import { messageToLookFor } from '../conversation/retrieval.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
 /**
- * A unit of work. `admit`, `resume`, `advanceWorkflow`, `criticise` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
+ * A unit of work. `admit`, `resume`, `advanceWorkflow`, `criticise`, `guard` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
  * store, a search or a tool. `consult` asks hooks, which may answer at once.
  */
 export type Work =
@@ -35,6 +36,7 @@ export type Work =
   | { readonly kind: 'resume'; readonly toolCall: ToolCall }
   | { readonly kind: 'advanceWorkflow'; readonly call: WorkflowCall }
   | { readonly kind: 'criticise'; readonly call: AgentCall }
+  | { readonly kind: 'guard'; readonly call: AgentCall }
   | { readonly kind: 'end'; readonly call: AgentCall }
   | Consultation
 
@@ -72,7 +74,9 @@ export function decide(run: LiveJob, { busy, remembered, isFailing, hooks }: Und
   for (const call of run.calls.values()) {
     if (!call.active) continue
     if (hooks !== null && isOpening(hooks, call)) askHooks({ at: 'beforeRun', call }, busy, work)
-    else if (call.toolCalls.length > 0) free = decideToolCalls(call, { busy, hooks }, { work, free })
+    else if (call.guard !== null || isGuardedFirst(call, { busy, hooks })) {
+      if (call.guard?.end !== null) work.push({ kind: 'guard', call })
+    } else if (call.toolCalls.length > 0) free = decideToolCalls(call, { busy, hooks }, { work, free })
     else if (isAnswered(call) && (call.document.inbox.length === 0 || isHeldAnswer(hooks, call))) {
       const at = hooks === null ? null : dueOfAnswer(hooks, call)
       if (at !== null) askHooks({ at, call }, busy, work)
@@ -82,7 +86,7 @@ export function decide(run: LiveJob, { busy, remembered, isFailing, hooks }: Und
       if (nextOfCall(call).kind !== 'wait') work.push({ kind: 'advanceWorkflow', call })
     } else if (asksCritic(call)) {
       if (call.critic === null || call.critic.end !== null) work.push({ kind: 'criticise', call })
-    } else if (isDue(call, busy) && hooks !== null && messageToCheck(hooks, call) !== null) {
+    } else if (hooks !== null && isIdle(call, busy) && messageToCheck(hooks, call) !== null) {
       askHooks({ at: 'joined', call }, busy, work)
     } else if (free > 0 && isDue(call, busy)) {
       free -= 1
@@ -91,6 +95,14 @@ export function decide(run: LiveJob, { busy, remembered, isFailing, hooks }: Und
   }
   if (work.length > 0) return { kind: 'work', work }
   return busy.size > 0 ? { kind: 'busy' } : { kind: 'wait' }
+}
+
+/** Whether an agent is to check something of a call before anything else of it is done. Patterns come before agents, which cost more. */
+function isGuardedFirst(call: AgentCall, { busy, hooks }: Pick<Underway, 'busy' | 'hooks'>): boolean {
+  const due = guardingOf(call)
+  if (due === null) return false
+  if (due.part.at !== 'joined') return true
+  return isIdle(call, busy) && (hooks === null || messageToCheck(hooks, call) === null)
 }
 
 /** What is to be looked up before a model is asked; else that. */
@@ -106,6 +118,11 @@ export function mayThink(call: AgentCall, busy: Underway['busy']): boolean {
 
 /** Whether a model is to be asked, once all is looked for that it is to read. */
 function isDue(call: AgentCall, busy: Underway['busy']): boolean {
+  return isIdle(call, busy) && !isGuarding(call)
+}
+
+/** Whether nothing is under way for a call that has something to read. */
+function isIdle(call: AgentCall, busy: Underway['busy']): boolean {
   if (!call.active || call.toolCalls.length > 0 || isWorkflow(call)) return false
   if (busy.has(call.place.call) || busy.has(idOfLook(call))) return false
   if (asksCritic(call)) return false

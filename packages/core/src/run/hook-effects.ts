@@ -4,6 +4,7 @@ import { type Decision, entryOfDecision, isRefusal } from '../hook/decision.ts'
 import { refusalText } from '../conversation/hooks.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import { type Job, record } from '../job/job.ts'
+import { addWords } from './invalid-reply.ts'
 import { closeInterruption, failCall } from './settle.ts'
 
 /** Records them in order. A refusal is the last one. */
@@ -13,6 +14,7 @@ export function recordHooks(job: Job, place: CallPlace, bodies: readonly Decisio
 
 /** Records one, and what follows from it at once. What it means for a tool call or a reply is recorded with that. */
 export function recordHook(job: Job, place: CallPlace, body: Decision): void {
+  const isAskedAgain = mayAnswerAgain(job.run.calls.get(place.call))
   record(job, place, entryOfDecision(body, place.author))
   const { at, interruption, toolCallId } = body
   if (at === 'beforeTool' && toolCallId !== undefined) forgetPrepared(job, place, toolCallId)
@@ -23,14 +25,26 @@ export function recordHook(job: Job, place: CallPlace, body: Decision): void {
     if (isOpen && toolCall !== undefined && interruption !== undefined) closeInterruption(toolCall, job, interruption)
   }
   const call = job.run.calls.get(place.call)
-  if (call === undefined || !failing.has(at)) return
-  failFor(call, job, body)
+  if (call === undefined) return
+  if (at === 'answered' && isAskedAgain) return addWords(call, job, refusedWords(body))
+  if (failing.has(at)) failFor(call, job, body)
+}
+
+/** Whether an answer that is refused is asked for once more: the first, unless it is a last answer. */
+function mayAnswerAgain(call: AgentCall | undefined): boolean {
+  return call?.final?.offered === true && (call.checked?.refusedAnswers ?? 0) === 0
+}
+
+/** What a model reads that is to reply once more. */
+export function refusedWords(decision: Decision): string {
+  return `Your reply was not taken: ${refusalText(decision)}. Reply again.`
 }
 
 /** Where a refusal fails the call of an agent; of a result that stands at the call of the agent that gave it. */
 const failing: ReadonlySet<Decision['at']> = new Set<Decision['at']>([
   'beforeRun',
   'joined',
+  'answered',
   'beforeModel',
   'afterTool',
   'afterRun',

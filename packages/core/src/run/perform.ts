@@ -10,6 +10,7 @@ import { isAbandoned } from '../job/abort.ts'
 import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { advanceWorkflow } from './advance-workflow.ts'
 import { criticise } from './criticise.ts'
+import { guard } from './guard.ts'
 import { remember } from './remember.ts'
 import { retrieve } from './retrieve.ts'
 import { think } from './think.ts'
@@ -56,6 +57,7 @@ export function recordWork(work: Work, job: Job): boolean {
   else if (work.kind === 'end') endChild(work.call, job)
   else if (work.kind === 'advanceWorkflow') advanceWorkflow(work.call, job)
   else if (work.kind === 'criticise') criticise(work.call, job)
+  else if (work.kind === 'guard') guard(work.call, job)
   else if (work.kind === 'consult') startConsultation(work, job)
   else resume(work.toolCall, job)
   return true

@@ -3,7 +3,6 @@ import type { KeptParts, ModelEndBody, Writable } from '@witan/protocol/entries'
 import { readJson } from '@witan/protocol/schemas'
 import { mismatch } from '../conversation/fold-exchange.ts'
 import { type Decision, isRefusal } from '../hook/decision.ts'
-import { refusalText } from '../conversation/hooks.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
 import { mostCallsInReply } from '../budget/ceilings.ts'
@@ -16,7 +15,7 @@ import { type Job, record } from '../job/job.ts'
 import type { PreparedModelCall } from './prepare-model-call.ts'
 import { recordOutputReply } from './output-request.ts'
 import { addWords, askAgain } from './invalid-reply.ts'
-import { failFor, recordHooks } from './hook-effects.ts'
+import { failFor, recordHooks, refusedWords } from './hook-effects.ts'
 import { storedReasoning } from './reasoning.ts'
 import { recordCritiqueReply } from './reflect.ts'
 
@@ -103,7 +102,7 @@ function recordRefusedReply(
   // A last answer is not asked for twice.
   const isLast = !offered && body.purpose === undefined
   if (isLast || (call.checked?.refusals ?? 0) > 1) return failFor(call, job, refusal)
-  addWords(call, job, `Your reply was not taken: ${refusalText(refusal)}. Reply again.`)
+  addWords(call, job, refusedWords(refusal))
 }
 
 /**

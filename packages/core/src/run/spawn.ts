@@ -49,7 +49,10 @@ export interface ChildStart {
   /** Set for a child of a parallel. */
   readonly branch?: string | undefined
   /** What its start says beside that. */
-  readonly more: Pick<AgentStartBody, 'toolCallId' | 'background' | 'share' | 'step' | 'critique' | 'passTakes'>
+  readonly more: Pick<
+    AgentStartBody,
+    'toolCallId' | 'background' | 'share' | 'step' | 'critique' | 'guardrail' | 'passTakes'
+  >
 }
 
 /** Records the start of a child call. */
@@ -104,6 +107,7 @@ export function startChild(of: ChildStart, job: Job): void {
   if (more.share !== undefined) body.share = more.share
   if (more.step !== undefined) body.step = more.step
   if (more.critique !== undefined) body.critique = more.critique
+  if (more.guardrail !== undefined) body.guardrail = more.guardrail
   if (more.passTakes !== undefined) body.passTakes = more.passTakes
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)

@@ -1,6 +1,7 @@
 /** The steps of an agent's thinking. Each records at once, and returns what comes next: a request to the model, another step, or nothing. */
 import { type AgentCall, awaitsCritique } from '../conversation/state.ts'
 import { type Cut, cutAll, cutOf } from '../conversation/cut.ts'
+import { isGuarding } from '../conversation/guards.ts'
 import { messageToLookFor } from '../conversation/retrieval.ts'
 import { ModelCallError, type ModelReply } from '../model/model.ts'
 import { isTimeOver } from '../model/time-limit.ts'
@@ -61,6 +62,7 @@ export function takeStep(thinking: Thinking, step: OwnStep): NextStep {
   if (step === 'cut') return cut(thinking)
   // A message that came since the last step is checked and looked for first.
   if (job.hooks !== null && messageToCheck(job.hooks, call) !== null) return null
+  if (isGuarding(call)) return null
   return messageToLookFor(call) === null ? prepareModelCall(call, job) : null
 }
 

@@ -259,7 +259,8 @@ function addWritten(reader: Reader, decision: Decision, messages: MessageWriter)
     document.waiting.splice(waiting, 0, words)
   } else if (at === 'joined') replaceJoined(reader, { waiting, text, isRefused }, messages)
   else if (at === 'beforeRun' && (text !== null || isRefused)) replaceOpening(reader, text, messages)
-  else if (at === 'afterRun' && (text !== null || isRefused)) replaceAnswer(reader, text ?? refusedAnswer, messages)
+  else if ((at === 'afterRun' || at === 'answered') && (text !== null || isRefused))
+    replaceAnswer(reader, text ?? refusedAnswer, messages)
 }
 
 /** A message that waits is read as it was written, or not at all. */

@@ -71,6 +71,7 @@ interface Finder {
 /** Finds the problems of an agent as a root. */
 async function find(agent: AgentData, { survey, found, reached, findings }: Finder): Promise<void> {
   const { agents, context } = survey
+  findings.add(await runWithPauses(checkGuardrails(agent, agents, context)))
   findings.add(await runWithPauses(checkNames(agent, survey)))
   findings.add(await runWithPauses(checkApprovals(agent, agents, context)))
   findings.add(checkAccess(agent, { agents, ...context }))
@@ -87,7 +88,6 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(checkTransfers(agent, agents))
   findings.add(await runWithPauses(checkDescriptions(agent, agents)))
   findings.add(checkPeers(agent, { agents, ...context }))
-  findings.add(await runWithPauses(checkGuardrails(agent, context)))
   findings.add(checkKnowledge(agent, context))
   findings.add(checkPrices(agent, agents, context))
   findings.add(await runWithPauses(checkCycles(agent, survey)))

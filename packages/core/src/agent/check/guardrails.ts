@@ -4,11 +4,13 @@ import type { GuardrailSide } from '@witan/protocol/entries'
 import type { Pausable } from '../../identity/pausable.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { type PatternAllowance, patternAllowance, patternOf } from '../../model/pattern.ts'
+import { nearest } from '../nearest.ts'
 import { errorAt, type Surroundings } from './names.ts'
 
 /** Findings about the guardrails of one agent. A definition of an earlier version has none. */
 export function* checkGuardrails(
   agent: AgentData,
+  agents: ReadonlyMap<string, AgentData>,
   { patterns = patternAllowance() }: Pick<Surroundings, 'patterns'>,
 ): Pausable<Finding[]> {
   const findings: Finding[] = []
@@ -18,6 +20,7 @@ export function* checkGuardrails(
       yield
       const at = { agent, path: `guardrails.${side}.${index}`, name: check.name, side }
       if (check.kind === 'pattern') findings.push(...patternFindings(at, check.pattern, patterns))
+      else if (check.kind === 'agent') findings.push(...agentFindings(at, check.agent, agents))
       else findings.push(...(yield* schemaFindings(at, check.schema, patterns)))
     }
   return findings
@@ -53,4 +56,17 @@ function* schemaFindings(at: At, schema: object, patterns: PatternAllowance): Pa
   if (problem === null) return []
   const hint = 'Draft 2020-12 and draft 7 are understood; patterns are those of RE2.'
   return [invalid(at, problem.path === '' ? path : `${path}.${problem.path}`, { why: problem.reason, hint })]
+}
+
+function agentFindings(at: At, id: string, agents: ReadonlyMap<string, AgentData>): Finding[] {
+  const path = `${at.path}.agent`
+  const checking = agents.get(id)
+  if (checking === undefined) {
+    const near = nearest(id, [...agents.keys()])
+    const hint = near === null ? 'Save it first, or in the same batch.' : `Did you mean \`${near}\`?`
+    return [invalid(at, path, { why: `there is no agent \`${id}\``, hint })]
+  }
+  if (checking.parents === null || checking.parents.includes(at.agent.id)) return []
+  const hint = `Add \`${at.agent.id}\` to \`parents\` of \`${id}\`.`
+  return [invalid(at, path, { why: `\`${id}\` may not be listed by it`, hint })]
 }

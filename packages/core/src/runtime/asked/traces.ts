@@ -162,7 +162,7 @@ function goDown(
   const call = (liveJob(state, place.call) ?? liveJob(state, job))?.calls.get(place.call)
   if (call === undefined || call.parent === null) return
   // A step reads what came before it, a critic what its caller was asked and has answered.
-  const quotes = body.step !== undefined || body.critique === true
+  const quotes = body.step !== undefined || body.critique === true || body.guardrail !== undefined
   const isQuoted = quotes && passesOn(traces, call.parent, before) && holds(traces, body.message)
   const isPassed = isQuoted || holds(traces, body.exchange?.soFar ?? '')
   if (!isPassed && entry.seq !== traces.entry.seq) return

@@ -1,0 +1,154 @@
+/** Which agents are still to check what a call reads and says: a function of the fold alone. */
+import type { AgentData } from '@witan/protocol'
+import type { GuardedPart, Guardrail, GuardrailSide, Writable } from '@witan/protocol/entries'
+import { verdictIn } from '../guard/verdict.ts'
+import type { Decision } from '../hook/decision.ts'
+import type { AgentAnswer } from '../tool/tool.ts'
+import { type AgentCall, answeredCall, isAnswered, type WaitingMessage } from './state.ts'
+
+/** A guardrail that asks an agent. */
+export type AgentCheck = Guardrail & { readonly kind: 'agent' }
+
+/** What is to be checked next of a call, and by whom. */
+export interface Guarding {
+  readonly part: GuardedPart
+  readonly check: AgentCheck
+}
+
+const noChecks: readonly AgentCheck[] = []
+const known: Readonly<Record<GuardrailSide, WeakMap<AgentData, readonly AgentCheck[]>>> = {
+  input: new WeakMap(),
+  output: new WeakMap(),
+}
+
+function agentChecks(agent: AgentData, side: GuardrailSide): readonly AgentCheck[] {
+  const { guardrails } = agent as Partial<Pick<AgentData, 'guardrails'>>
+  if (guardrails === undefined || guardrails[side].length === 0) return noChecks
+  const found = known[side].get(agent) ?? guardrails[side].flatMap((one) => (one.kind === 'agent' ? [one] : []))
+  known[side].set(agent, found)
+  return found
+}
+
+/** The agents whose calls end with the answer of a call: its own, and those that handed over to it. */
+export function endingAgents(call: AgentCall): readonly AgentCall['agent'][] {
+  const agents = [call.agent]
+  const last = answeredCall(call)
+  for (let at = call; at !== last && at.parent !== null; at = at.parent) agents.push(at.parent.agent)
+  return agents
+}
+
+/** Whether nobody but the runtime began a call: there is nobody whose words are to be checked. */
+export function isBegunByRuntime({ parent, opening }: AgentCall): boolean {
+  return parent === null && opening?.author === 'witan'
+}
+
+/** What an agent is to check next of a call; null for nothing, also while one is at work on it. */
+export function guardingOf(call: AgentCall): Guarding | null {
+  if (call.guard !== null || call.remote !== null || call.workflow !== null) return null
+  return openingDue(call) ?? answerDue(call) ?? joinedDue(call)
+}
+
+/** Whether a call waits for an agent that checks something of it, or is to be asked. */
+export function isGuarding(call: AgentCall): boolean {
+  return call.guard !== null || guardingOf(call) !== null
+}
+
+/** Whether a call has asked its model for nothing, since something of it is to be checked. A message may have joined it while that was asked. */
+export function isHeldByGuard(call: AgentCall): boolean {
+  return call.guard !== null || (guardingOf(call)?.part.at ?? 'joined') !== 'joined'
+}
+
+function openingDue(call: AgentCall): Guarding | null {
+  const { agent, iterations, final, handedTo, checked } = call
+  const checks = agentChecks(agent, 'input')
+  if (checks.length === 0 || iterations > 0 || final !== null || handedTo !== null || isBegunByRuntime(call))
+    return null
+  const check = checks.find(({ name }) => checked?.passed.has(keyOf(agent.id, name)) !== true)
+  return check === undefined ? null : { check, part: { of: agent.id, name: check.name, at: 'beforeRun' } }
+}
+
+function answerDue(call: AgentCall): Guarding | null {
+  if (call.final?.reply === undefined || !isAnswered(call)) return null
+  const { passed } = call.final
+  for (const agent of endingAgents(call))
+    for (const check of agentChecks(agent, 'output'))
+      if (passed?.has(keyOf(agent.id, check.name)) !== true)
+        return { check, part: { of: agent.id, name: check.name, at: 'answered' } }
+  return null
+}
+
+/** Of a call that does nothing else. */
+function joinedDue(call: AgentCall): Guarding | null {
+  const { agent, document, toolCalls, critic } = call
+  const checks = agentChecks(agent, 'input')
+  if (checks.length === 0 || toolCalls.length > 0 || critic !== null) return null
+  for (const [waiting, message] of document.inbox.entries()) {
+    if (!isJoining(call, message)) continue
+    const check = checks.find(({ name }) => message.passed?.has(joinedKey(call, name)) !== true)
+    if (check !== undefined) return { check, part: { of: agent.id, name: check.name, at: 'joined', waiting } }
+  }
+  return null
+}
+
+/** Whether a message has come to a call that was at work, from somebody else than the runtime. */
+export function isJoining({ opening }: AgentCall, message: WaitingMessage): boolean {
+  return message !== opening && message.author !== 'witan'
+}
+
+function keyOf(agent: string, name: string): string {
+  return `${agent} ${name}`
+}
+
+/** Another call may read the same message, and check it for itself. */
+function joinedKey({ place }: AgentCall, name: string): string {
+  return `${place.call} ${name}`
+}
+
+/** The check that a call which checks its parent was started for; null if its agent does not have it any more. */
+export function checkOf(call: AgentCall, { of, name, at }: GuardedPart): AgentCheck | null {
+  const owner = endingAgents(call).find(({ id }) => id === of)
+  const side = at === 'answered' ? 'output' : 'input'
+  return owner === undefined ? null : (agentChecks(owner, side).find((one) => one.name === name) ?? null)
+}
+
+/** Folds that an agent begins to check something of a call. */
+export function beginGuard(call: AgentCall, part: GuardedPart, passedOpening: () => Set<string>): void {
+  call.guard = { part, passed: passedOf(call, part, passedOpening), end: null }
+}
+
+function passedOf(call: AgentCall, { at, waiting }: GuardedPart, passedOpening: () => Set<string>): Set<string> {
+  const subject: Writable<{ passed?: Set<string> }> | null | undefined =
+    at === 'answered' ? call.final : at === 'joined' ? call.document.inbox[waiting ?? 0] : null
+  if (subject === null || subject === undefined) return passedOpening()
+  subject.passed ??= new Set()
+  return subject.passed
+}
+
+/** Folds what it said: what it allows is not checked by it again, and leaves no entry. */
+export function endGuard(call: AgentCall, end: AgentAnswer): void {
+  if (call.guard === null) return
+  call.guard = { ...call.guard, end }
+  if (allows(end) === true) passGuard(call)
+}
+
+/** Whether an agent allows what it checked; null if it failed to say so. */
+export function allows(end: AgentAnswer): boolean | null {
+  if ('error' in end) return null
+  return verdictIn(end.output === null ? end.text : JSON.stringify(end.output))
+}
+
+function passGuard(call: AgentCall): void {
+  const { guard } = call
+  if (guard === null) return
+  const { of, name, at } = guard.part
+  guard.passed.add(at === 'joined' ? joinedKey(call, name) : keyOf(of, name))
+  call.guard = null
+}
+
+/** Folds what was decided where an agent did not allow something. */
+export function foldGuardDecision(call: AgentCall, { hook, at, effect }: Decision): void {
+  const { guard } = call
+  if (guard === null || guard.end === null || guard.part.name !== hook || guard.part.at !== at) return
+  if (effect === 'flagged') passGuard(call)
+  else call.guard = null
+}

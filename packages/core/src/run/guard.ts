@@ -1,0 +1,74 @@
+/** Has another agent check what a call reads or says, and records what follows from its verdict. */
+import type { AgentAnswer } from '../tool/tool.ts'
+import { type AgentCheck, allows, checkOf, type Guarding, guardingOf } from '../conversation/guards.ts'
+import type { AgentCall } from '../conversation/state.ts'
+import type { Decision } from '../hook/decision.ts'
+import { refusalReason } from '../guard/checks.ts'
+import type { Job } from '../job/job.ts'
+import { jsonForModel } from '../model/attribution.ts'
+import { asksOutput } from '../model/output.ts'
+import { bind } from '../parameter/bind.ts'
+import { recordHook } from './hook-effects.ts'
+import { startChild } from './spawn.ts'
+
+/** Starts the agent that checks something of a call, or records what it came to. */
+export function guard(call: AgentCall, job: Job): void {
+  const { guard: asked } = call
+  if (asked === null) {
+    const due = guardingOf(call)
+    if (due !== null) startGuard(call, job, due)
+    return
+  }
+  const check = checkOf(call, asked.part)
+  if (asked.end === null || check === null) return
+  recordVerdict(call, job, { check, part: asked.part, end: asked.end })
+}
+
+/** Records the start of an agent that checks. Where there can be none, what it is to check is refused. */
+function startGuard(call: AgentCall, job: Job, due: Guarding): void {
+  const { agent } = due.check
+  const { log, env, run } = job
+  const pinned = env.pinned(log.state.database, agent, run.revisions)
+  const most = Math.min(env.ceilings.maxDepth, run.tree.limits.maxDepth)
+  if (pinned === null || call.depth >= most || lacksValue(call, job, pinned.data))
+    return recordVerdict(call, job, { ...due, end: null })
+  const child = { agent, message: jsonForModel({ text: textOf(call, due) }), generated: null, map: {} }
+  const more = { toolCallId: null, guardrail: due.part }
+  const spawned = { ...child, history: 'isolated' as const }
+  startChild({ parent: call, child: spawned, pinned, callId: env.ids.call(), parentCall: call.place.call, more }, job)
+}
+
+/** Whether it needs a value that only a model could supply. */
+function lacksValue(call: AgentCall, { log }: Job, { parameters }: AgentCall['agent']): boolean {
+  const { conversationValues } = log.state
+  const { missing, generate } = bind(parameters, { parent: call.parameters, conversationValues, map: {} })
+  return missing.length > 0 || generate.length > 0
+}
+
+/** What is checked: a message, or an answer in the forms that others read it in. */
+function textOf({ message, document, final, agent }: AgentCall, { part: { at, waiting = 0 } }: Guarding): string {
+  if (at === 'beforeRun') return message
+  if (at === 'joined') return document.inbox[waiting]?.plain ?? document.inbox[waiting]?.text ?? ''
+  const { text = '', output } = final ?? {}
+  return output !== undefined && asksOutput(agent) ? `${text}\n${jsonForModel(output.value)}` : text
+}
+
+interface Ended extends Guarding {
+  readonly check: AgentCheck
+  /** Null if the agent could not be asked. */
+  readonly end: AgentAnswer | null
+}
+
+function recordVerdict(call: AgentCall, job: Job, { check, part, end }: Ended): void {
+  const { name, action } = check
+  const verdict = end === null ? null : allows(end)
+  const { at, waiting } = part
+  const about = { hook: name, guardrail: action, at, ...(waiting === undefined ? {} : { waiting }) }
+  const decision: Decision =
+    verdict === null
+      ? { ...about, effect: 'failed', reason: `guardrail ${name} failed` }
+      : action === 'flag'
+        ? { ...about, effect: 'flagged', reason: null }
+        : { ...about, effect: 'refused', reason: refusalReason(check) }
+  recordHook(job, call.place, decision)
+}
