@@ -11,6 +11,7 @@ import { ingests } from './rows/ingests.ts'
 import { knowing } from './rows/knowledge.ts'
 import { remembering } from './rows/memory.ts'
 import { plans } from './rows/plans.ts'
+import { guardrailsRows } from './rows/guardrails.ts'
 import { hooksRows } from './rows/hooks.ts'
 import { reflection } from './rows/reflection.ts'
 import { pages } from './rows/pages.ts'
@@ -39,6 +40,7 @@ export const rows: readonly Row[] = [
   ...knowing,
   ...plans,
   ...reflection,
+  ...guardrailsRows,
   ...hooksRows,
   ...ingests,
   ...remembering,

@@ -134,6 +134,8 @@ export interface CallView {
   readonly transferToAgent: string | null
   /** It criticises the answer of its parent [F08]. */
   readonly isCritic: boolean
+  /** The guardrail for which it checks what its parent reads or says; null for none. */
+  readonly guardrail: string | null
   /** Set for a child of a workflow: its index in the workflow's list and the round of a loop, both from 0. */
   readonly step: { readonly index: number; readonly round: number } | null
   /** The child of the nearest parallel above, as `<parallel's id>.<index>`; null outside of one [K24]. */

@@ -64,6 +64,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     returned: false,
     transferToAgent: null,
     isCritic: false,
+    guardrail: null,
     step: null,
     branch: text(event.branch) || null,
     taskMessages: [],

@@ -17,15 +17,15 @@ export function readStart(event: StartEvent): Partial<Call> {
 }
 
 function agentStart({ kind, agentPath, author, content }: StartOf<'agent'>): Partial<Call> {
-  const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote, plan, critique } = content
+  const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote, plan } = content
   const name = text(agentPath).split('/').at(-1) || text(author)
   const shown = isRecord(parameters) ? parameters : null
   const rest = { parameters: shown, hiddenParameters: texts(hiddenParameters), hidden: hidden === true }
   const place = { handedFrom: text(handedFrom) || null, step: stepOf(step), remote: text(remote) || null }
-  const isCritic = critique === true
+  const marks = { isCritic: content.critique === true, guardrail: text(content.guardrail) || null }
   const from = { caller: readCaller(caller), plan: readPlan(null, plan) }
   const asked = { task: text(message), arguments: null, bound: [] }
-  return { kind, name, ...asked, ...rest, ...place, ...from, isCritic }
+  return { kind, name, ...asked, ...rest, ...place, ...from, ...marks }
 }
 
 function toolStart({ kind, author, content }: StartOf<'tool'>): Partial<Call> {

@@ -104,6 +104,12 @@ function shownCaller(body: AgentStartBody): { readonly caller?: OutsideCaller } 
   return caller === null ? {} : { caller }
 }
 
+/** Who called from another server, and which guardrail an agent was asked for. */
+function shownStart(body: AgentStartBody): { readonly caller?: OutsideCaller; readonly guardrail?: string } {
+  const { guardrail } = body
+  return guardrail === undefined ? shownCaller(body) : { ...shownCaller(body), guardrail: guardrail.name }
+}
+
 /** Which passages were found. Their texts stay in the log. */
 function shownPassages({ passages }: RetrievalBody): { readonly passages: readonly ShownPassage[] } {
   return { passages: passages.map(({ id, base, document }) => ({ id, base, document })) }
@@ -157,7 +163,7 @@ export const readers = {
   'start agent': {
     event: ['message', 'parameters', 'hidden', 'originRunId', 'handedFrom'],
     also: ['hiddenParameters', 'overrides', 'step', 'remote', 'plan', 'critique'],
-    derived: shownCaller,
+    derived: shownStart,
     terse: false,
   },
   'end agent': {

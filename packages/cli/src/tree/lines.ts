@@ -134,7 +134,8 @@ function stepSpans(view: ConversationView, call: CallView): Span[] {
 }
 
 /** The mark of a call that its caller does not wait for. */
-function mannerOf({ background, hidden, isCritic }: CallView): Span[] {
+function mannerOf({ background, hidden, isCritic, guardrail }: CallView): Span[] {
+  if (guardrail !== null) return [faint(`checks ${guardrail}  `)]
   if (isCritic) return [faint('criticises  ')]
   if (background) return [{ text: 'in the background  ', tone: 'busy' }]
   return hidden ? [{ text: 'follow-up  ', tone: 'busy' }] : []

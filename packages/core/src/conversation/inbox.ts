@@ -113,6 +113,11 @@ export function delegatedMessage({ message, parent, step, exchange }: AgentCall)
   return { author: parent?.agent.id ?? 'user', text, isAttributed, isScrubbed: true }
 }
 
+/** The message of a call as its model may read it: a person's words are never scrubbed, a model's are. */
+export function messageAsRead({ message, parent, scrubOthers }: AgentCall): string {
+  return parent === null || scrubOthers === null ? message : scrubOthers(message)
+}
+
 /**
  * A waiting message as it is in the document once `reader` has read it: its text, and its artificial actions [Rb52]. `before` is what
  * stands in front of it.

@@ -3,7 +3,7 @@ import type { AgentData } from '@witan/protocol'
 import type { Guardrail, GuardrailAction, GuardrailSide } from '@witan/protocol/entries'
 import { validatorOf } from '../model/json-schema.ts'
 import type { HookOfRow, HookRow } from '../hook/rows.ts'
-import { type Finder, finderOf, lookInto } from './find.ts'
+import { lookInto } from './find.ts'
 import type { LookElsewhere } from './work.ts'
 
 /** What of an agent holds its checks. A definition of an earlier version has none. */
@@ -99,12 +99,10 @@ export function refusalReason({ name, message }: Pick<Guardrail, 'name' | 'messa
 function patternAsker(check: Guardrail & { readonly kind: 'pattern' }, elsewhere: LookElsewhere): HookOfRow['ask'] {
   const { pattern, action } = check
   const work = action === 'redact' ? 'redact' : 'find'
-  let finder: Finder | null = null
   return (seen) => {
     const { message, text = message ?? '' } = seen as GuardedText
     if (text === '') return undefined
-    finder ??= finderOf(pattern)
-    const found = lookInto(finder, { work, text }, elsewhere)
+    const found = lookInto({ pattern, work, text }, elsewhere)
     return found instanceof Promise ? found.then((late) => answerOf(late, text)) : answerOf(found, text)
   }
   function answerOf(found: boolean | string, text: string) {

@@ -9,6 +9,8 @@ export interface Pattern {
   /** What a search of this text costs at most, in the unit of a schema's check. */
   cost(text: string): number
   test(text: string): boolean
+  /** As it was compiled. */
+  readonly expression: RE2JS
 }
 
 /** What the patterns of one request may cost together: compiling one takes up to some 20 µs for each of its characters. */
@@ -64,7 +66,8 @@ function compile(source: string): Pattern | string {
     if (size > largestProgram) return `the pattern \`${clip(source)}\` repeats too much`
     const perCharacter = size <= smallProgram ? size / 8 : size
     const weight = source.length + size + classWeight * (source.match(/\\[pP]/g)?.length ?? 0)
-    return { weight, cost: (text) => Math.ceil(text.length * perCharacter), test: (text) => expression.test(text) }
+    const cost = (text: string) => Math.ceil(text.length * perCharacter)
+    return { weight, cost, test: (text) => expression.test(text), expression }
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'unknown trouble'
     return `the pattern \`${clip(source)}\` is not supported: ${clip(why)}`

@@ -1,5 +1,6 @@
 /** Asks another agent to criticise an answer, and records what it says [F08]. */
 import { allowModelCall } from '../budget/budget.ts'
+import { messageAsRead } from '../conversation/inbox.ts'
 import type { AgentCall } from '../conversation/state.ts'
 import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
@@ -43,7 +44,13 @@ function startCritic(call: AgentCall, job: Job, agent: string): void {
       reason: 'agent',
       why: `\`${agent}\` needs \`${lacking.name}\`, and no model supplies a value here`,
     })
-  const asked = { question: call.message, answer: call.final?.text ?? '', criteria: call.agent.reflection.criteria }
+  const { scrub, final, agent: criticised } = call
+  const answer = final?.text ?? ''
+  const asked = {
+    question: messageAsRead(call),
+    answer: scrub === null ? answer : scrub(answer),
+    criteria: criticised.reflection.criteria,
+  }
   const child = { agent, message: jsonForModel(asked), generated: null, map: {}, history: 'isolated' as const }
   const more = { toolCallId: null, critique: true as const }
   startChild({ parent: call, child, pinned, callId: env.ids.call(), parentCall: call.place.call, more }, job)

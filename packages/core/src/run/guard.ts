@@ -2,6 +2,7 @@
 import type { AgentAnswer } from '../tool/tool.ts'
 import { type AgentCheck, allows, checkOf, type Guarding, guardingOf } from '../conversation/guards.ts'
 import type { AgentCall } from '../conversation/state.ts'
+import { messageAsRead } from '../conversation/inbox.ts'
 import type { Decision } from '../hook/decision.ts'
 import { refusalReason } from '../guard/checks.ts'
 import type { Job } from '../job/job.ts'
@@ -46,11 +47,13 @@ function lacksValue(call: AgentCall, { log }: Job, { parameters }: AgentCall['ag
 }
 
 /** What is checked: a message, or an answer in the forms that others read it in. */
-function textOf({ message, document, final, agent }: AgentCall, { part: { at, waiting = 0 } }: Guarding): string {
-  if (at === 'beforeRun') return message
+function textOf(call: AgentCall, { part: { at, waiting = 0 } }: Guarding): string {
+  const { document, final, agent, scrub } = call
+  if (at === 'beforeRun') return messageAsRead(call)
   if (at === 'joined') return document.inbox[waiting]?.plain ?? document.inbox[waiting]?.text ?? ''
   const { text = '', output } = final ?? {}
-  return output !== undefined && asksOutput(agent) ? `${text}\n${jsonForModel(output.value)}` : text
+  const said = output !== undefined && asksOutput(agent) ? `${text}\n${jsonForModel(output.value)}` : text
+  return scrub === null ? said : scrub(said)
 }
 
 interface Ended extends Guarding {

@@ -37,7 +37,7 @@ function mayAnswerAgain(call: AgentCall | undefined): boolean {
 
 /** What a model reads that is to reply once more. */
 export function refusedWords(decision: Decision): string {
-  return `Your reply was not taken: ${refusalText(decision)}. Reply again.`
+  return `Your reply was not taken: ${refusalText(decision).replace(/\.$/, '')}. Reply again.`
 }
 
 /** Where a refusal fails the call of an agent; of a result that stands at the call of the agent that gave it. */

@@ -84,6 +84,7 @@ export const RunRow = memo(function Row({
             {model === null && step !== null && <Pill>{step}</Pill>}
             {model === null && call.returned && <Pill>gave control back</Pill>}
             {model === null && call.isCritic && <Pill>critique</Pill>}
+            {model === null && call.guardrail !== null && <Pill>checks {call.guardrail}</Pill>}
             {model === null && call.background && <Pill>background</Pill>}
             {model === null && planWords(call) !== null && <Pill>{planWords(call)}</Pill>}
             {model === null && call.kind === 'agent' && call.memories.length > 0 && <Pill>{memoryWords(call)}</Pill>}

@@ -11,6 +11,7 @@ export type LineLook =
   | 'speaks'
   | 'remotes'
   | 'reflection'
+  | 'guardrails'
   | 'users'
   | 'other'
 
@@ -30,6 +31,7 @@ export const lineForms: Readonly<Record<LineLook, LineForm>> = {
   speaks: { words: 'speaks a protocol', width: 1.5, dash: '9 4 0.1 4' },
   remotes: { words: 'calls on another server', width: 1.5, dash: '16 6' },
   reflection: { words: 'has its answers criticised by', width: 1.5, dash: '2 3' },
+  guardrails: { words: 'is checked by', width: 1.5, dash: '6 2 1 2' },
   users: { words: 'may ask a person', width: 1.5, dash: '3 6' },
   other: { words: 'reaches in another way', width: 1.5, dash: '9 4 0.1 4 0.1 4' },
 }

@@ -303,6 +303,8 @@ const plans = 'select 1'
 const critiques = 'select 1'
 /** Entries of type `hook`, which earlier versions cannot fold. */
 const hooks = 'select 1'
+/** Notices with what a guardrail decided, which earlier versions do not follow. */
+const guardrails = 'select 1'
 /** Documents of a base name the revision that created it. Earlier versions would not know which are those of a deleted one. */
 const firstRevisions = 'alter table agents add column first_revision integer not null default 1'
 
@@ -338,6 +340,7 @@ const steps: readonly string[] = [
   firstRevisions,
   critiques,
   hooks,
+  guardrails,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -290,6 +290,9 @@ const critiques = 'select 1'
 /** Entries of type `hook`, which earlier versions cannot fold. */
 const hooks = 'select 1'
 
+/** Notices with what a guardrail decided, which earlier versions do not follow. */
+const guardrails = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -360,6 +363,7 @@ const steps: readonly Migration[] = [
   { sql: firstRevisions, worksFrom: 33 },
   { sql: critiques, worksFrom: 34 },
   { sql: hooks, worksFrom: 35 },
+  { sql: guardrails, worksFrom: 36 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
