@@ -93,10 +93,12 @@ async function played<Result>(
   then: (stage: Stage) => Promise<Result>,
   defined = { ...definedBy(system), hooks: [] },
 ): Promise<Result> {
+  // What a guardrail refuses no model is asked.
+  const agents = system.agents.map(({ guardrails: _, ...draft }) => draft)
   const play = callsAllFirst(randomPlay(system.seed))
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
   const stage = createStage({
-    agents: system.agents,
+    agents,
     plays,
     options: { tools: [note], ...defined, retry: { tries: 1 } },
   })

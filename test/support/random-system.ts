@@ -249,21 +249,27 @@ export const note: FunctionTool = defineTool({
 })
 
 /** What a model does: a function of the seed and of what it reads, but for the ids of artifacts, which no two runs share. */
-export function randomPlay(seed: number): Rule {
+export function randomPlay(seed: number, { isChecking = true } = {}): Rule {
   return async (request) => {
     const dice = createHash('sha256')
       .update(`${seed} ${withoutIds(JSON.stringify(request.messages))}`)
       .digest()
     if ((dice[1] ?? 0) % 3 === 0) await settle((dice[2] ?? 0) % 3)
-    return answerOf(request, dice)
+    return answerOf(request, { dice, isChecking })
   }
 }
 
-function answerOf(request: ModelRequest, dice: Buffer): ScriptedAnswer {
+interface Dice {
+  readonly dice: Buffer
+  /** Whether it is asked to check what others say: models of stored logs were not. */
+  readonly isChecking: boolean
+}
+
+function answerOf(request: ModelRequest, { dice, isChecking }: Dice): ScriptedAnswer {
   const kind = (dice[0] ?? 0) % 16
   const isCritic = request.messages.at(-1)?.content.startsWith('{"question":') === true
   if ((request.output?.name === 'critique' || isCritic) && kind > 2) return critiqueOf(kind)
-  const isGuard = request.messages.at(-1)?.content.startsWith('{"text":') === true
+  const isGuard = isChecking && request.messages.at(-1)?.content.startsWith('{"text":') === true
   if (isGuard && kind > 1) return JSON.stringify({ allow: kind % 5 !== 0, reason: `because ${kind}` })
   const number = (dice[3] ?? 0) % 3
   if (kind === 0) return ''

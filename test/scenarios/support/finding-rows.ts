@@ -49,7 +49,22 @@ function row(
 const error = (code: string, title: string, ...agents: readonly Json[]) => row('error', code)({ title, agents })
 const warning = (code: string, title: string, ...agents: readonly Json[]) => row('warning', code)({ title, agents })
 
+const pattern = (text: string) => ({ name: 'numbers', kind: 'pattern', pattern: text })
+const judged = { guardrails: { input: [{ name: 'judge', kind: 'agent', agent: 'judge' }] } }
+
 const errors: readonly FindingRow[] = [
+  error(
+    'GUARDRAIL_INVALID',
+    'a pattern that has no linear search',
+    agent('root', { guardrails: { input: [pattern('(?=a)')] } }),
+  ),
+  error('GUARDRAIL_INVALID', 'a checking agent that does not exist', agent('root', judged)),
+  error(
+    'GUARDRAIL_INVALID',
+    'a checking agent that may not be listed',
+    agent('root', judged),
+    agent('judge', { parents: [] }),
+  ),
   error('KNOWLEDGE_UNKNOWN', 'a knowledge base that does not exist', agent('root', { knowledgeBases: [{ id: 'no' }] })),
   row(
     'error',
