@@ -289,6 +289,7 @@ describe('an agent that checks', () => {
     const questions = stage.model.of('judge').map(({ body }) => String(body.messages.at(-1)?.content))
     assert.ok(questions[0]?.includes('{"text":"Hello."}'), questions[0])
     assert.ok(questions[1]?.includes('{"text":"Hello to you."}'), questions[1])
+    assert.equal(JSON.stringify(stage.model.of('judge')[1]?.body.messages).includes('\\"Hello.\\"'), false)
     assert.deepEqual(await hits(run.conversationId), [])
     assert.equal(run.usage.modelCalls, 3)
     const paths = (await stage.events(run.conversationId)).map(({ agentPath }) => agentPath)
