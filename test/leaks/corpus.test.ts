@@ -18,6 +18,7 @@ import { playKnowledge } from './families/knowledge.ts'
 import { playHttpErrors } from './families/http-errors.ts'
 import { playMemory } from './families/memory.ts'
 import { playPlans } from './families/plans.ts'
+import { playGuardrails } from './families/guardrails.ts'
 import { playHooks } from './families/hooks.ts'
 import { playReflection } from './families/reflection.ts'
 import { playOutside } from './families/outside.ts'
@@ -83,6 +84,9 @@ describe('the injection and leak corpus', () => {
   test('[F08] [D15] [C6] PL: a plan tells no hidden value, and nobody else reads it', () => family('PL', 26, playPlans))
   test('[F08] [D15] [C6] RF: a critique tells no hidden value, and nobody else reads it', () =>
     family('RF', 26, playReflection))
+  test('[D15] [C17] GR: who checks sees no hidden value, and no hit says what was found', () =>
+    family('GR', 18, playGuardrails))
+
   test('[F02] [D15] [C6] HK: what hooks write tells no hidden value, and speaks in no other name', () =>
     family('HK', 130, playHooks))
 
