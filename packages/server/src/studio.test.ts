@@ -33,9 +33,15 @@ describe('the studio', () => {
       assert.equal(response?.headers.get('cache-control'), 'no-cache')
       assert.equal(response?.headers.get('x-content-type-options'), 'nosniff')
       const policy = response?.headers.get('content-security-policy') ?? ''
-      for (const rule of ["default-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"])
+      for (const rule of [
+        "default-src 'self'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+      ])
         assert.ok(policy.includes(rule))
-      assert.doesNotMatch(policy, /script-src|unsafe-eval|https?:/)
+      assert.doesNotMatch(policy, /script-src 'self' |unsafe-eval|https?:/)
     }
   })
 

@@ -22,6 +22,7 @@ const types: Readonly<Record<string, string>> = {
 
 const policy = [
   "default-src 'self'",
+  "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
