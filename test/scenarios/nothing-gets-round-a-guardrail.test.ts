@@ -79,6 +79,89 @@ describe('an agent that checks its input', () => {
       await stage.runtime.close()
     })
 
+  for (const returnsTo of [null, 'caller'] as const)
+    test(`never reads what joins an agent that hands over to it, or that has its control (returns to ${returnsTo})`, async () => {
+      const first = returnsTo === null ? { id: 'root' } : shut('root')
+      const second = returnsTo === null ? shut('shut') : { id: 'shut' }
+      let stage: Stage | null = null
+      const isHeld = (id: string) => id === (returnsTo === null ? 'root' : 'shut')
+      const play =
+        (id: string, ...answers: readonly ScriptedAnswer[]): Rule =>
+        async (_, turn) => {
+          if (isHeld(id) && turn === 0) {
+            void stage?.run('chats/1', { prompt: word, onActive: 'enqueue' }).catch(() => {})
+            await until(
+              async () => (await stage?.events('chats/1'))?.filter(({ type }) => type === 'message').length === 2,
+            )
+          }
+          return answers[turn] ?? 'Done.'
+        }
+      const hand = asks('transfer_to_agent', { agent_name: 'shut' })
+      const hands = returnsTo === null ? ['Wait.', hand] : [hand, 'Done.']
+      stage = createStage({
+        agents: [{ ...first, transfers: [{ agent: 'shut', returnsTo }] }, second],
+        plays: { root: play('root', ...hands), shut: play('shut', 'Read.') },
+      })
+      await stage.ask('root', 'Go.', { id: 'chats/1' })
+      await until(async () => (await stage?.runtime.getConversation('chats/1'))?.status === 'idle')
+      assert.equal(readBy(stage, returnsTo === null ? 'shut' : 'root').includes(word), false)
+      await stage.runtime.close()
+    })
+
+  test('never reads a question about its progress, and its answer to one is checked, too', async () => {
+    const anchored = { ...refuses, pattern: `^${word}$` }
+    let isAsked = false
+    const working: Rule = async () => {
+      await until(() => isAsked)
+      return 'Read.'
+    }
+    const stage = createStage({
+      agents: [
+        { id: 'root', subAgents: [{ agent: 'shut', blocking: 'never' }] },
+        { id: 'shut', guardrails: { input: [anchored], output: [redacts] } },
+      ],
+      plays: {
+        root: [asks('shut', { message: 'Begin.' }), 'Done.', 'Told.'],
+        shut: working,
+        // The report on its progress is written in no agent’s name.
+        '': [`A ${word}.`],
+      },
+    })
+    await stage.ask('root', 'Go.', { id: 'chats/1' })
+    const [{ taskId } = { taskId: '' }] = (await stage.runtime.getConversation('chats/1')).tasks
+    await assert.rejects(stage.runtime.tasks.progress(taskId, { question: word }), { code: 'GUARDRAIL_REFUSED' })
+    const { text } = await stage.runtime.tasks.progress(taskId, { question: 'How far?' })
+    assert.equal(text, 'A [removed].')
+    // Its attribution stands in front of a message, and an anchor does not mean that.
+    await stage.runtime.tasks.message(taskId, { text: word })
+    isAsked = true
+    await until(async () => (await stage.runtime.getConversation('chats/1')).status === 'idle')
+    assert.equal(
+      stage.seenBy('shut').some(({ messages }) => JSON.stringify(messages).includes(word)),
+      false,
+    )
+    await stage.runtime.close()
+  })
+
+  test('is not spoken to in the name of the runtime', async () => {
+    const stage = createStage({ agents: [{ id: 'root' }], plays: {} })
+    const save = stage.runtime.agents.save({ id: 'witan', model: 'play/model', instructions: 'You are witan.' })
+    await assert.rejects(save, { code: 'ID_INVALID' })
+    await stage.runtime.close()
+  })
+
+  test('takes out of a message what many patterns find, once', async () => {
+    const letters = Array.from({ length: 20 }, (_, at) => ({ ...redacts, name: `letters ${at}`, pattern: '[a-z]' }))
+    const agents = [{ id: 'root', guardrails: { input: letters } }]
+    const stage = createStage({ agents, plays: { root: ['Done.'] } })
+    await stage.ask('root', 'a B cd', { id: 'chats/1' })
+    const [request] = stage.seenBy('root')
+    assert.equal(request?.messages.at(-1)?.content, '[removed] B [removed]')
+    const hits = (await stage.events('chats/1')).filter(({ type }) => type === 'notice')
+    assert.equal(hits.length, 1)
+    await stage.runtime.close()
+  })
+
   test('never reads what joins it while its tool runs', async () => {
     let stage: Stage | null = null
     const joining: Rule = async () => {
@@ -98,6 +181,8 @@ describe('an agent that checks its input', () => {
 })
 
 const words = (...answers: readonly ScriptedAnswer[]) => inTurn(...answers)
+
+const outputSchema = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] }
 
 /** How words leave the agent `cleaned`, whom nobody is to hear saying them. */
 const waysOut: Readonly<Record<string, Way>> = {
@@ -120,6 +205,24 @@ const waysOut: Readonly<Record<string, Way>> = {
   'an answer in another’s place': {
     agents: [cleaned('cleaned', { transfers: [{ agent: 'other' }] }), { id: 'other' }],
     plays: { cleaned: words(asks('transfer_to_agent', { agent_name: 'other' })), other: words(`A ${word}.`) },
+  },
+  'a workflow in its place': {
+    agents: [
+      cleaned('cleaned', { transfers: [{ agent: 'flow' }] }),
+      { id: 'flow', workflow: { kind: 'sequence', agents: ['step'] } },
+      { id: 'step' },
+    ],
+    plays: { cleaned: words(asks('transfer_to_agent', { agent_name: 'flow' })), step: words(`A ${word}.`) },
+  },
+  'a structured form, and what stands beside it': {
+    agents: [cleaned('cleaned', { outputSchema, outputMode: 'tool' })],
+    plays: {
+      cleaned: words(
+        'Here.',
+        { text: `A ${word}.`, toolCalls: [{ name: 'set_output', arguments: { other: word } }] },
+        { text: `A ${word}.`, toolCalls: [{ name: 'set_output', arguments: { said: word } }] },
+      ),
+    },
   },
   'a draft that is criticised': {
     agents: [cleaned('cleaned', { enableReflection: true })],
@@ -144,6 +247,30 @@ describe('an agent that checks its output', () => {
       assert.ok((await everything(stage)).includes('[removed]'))
       await stage.runtime.close()
     })
+
+  test('streams nothing that an agent has not checked', async () => {
+    const judge = { name: 'judge', kind: 'agent', agent: 'judge' } as const
+    const judged = { output: [judge] }
+    const stage = createStage({
+      agents: [{ id: 'root', guardrails: judged }, { id: 'judge' }],
+      plays: {
+        root: words(`A ${word}.`, 'Fine.'),
+        judge: ({ messages }) => JSON.stringify({ allow: !String(messages.at(-1)?.content).includes(word) }),
+      },
+    })
+    await stage.runtime.start({ agent: 'root', id: 'chats/1' })
+    const leaving = new AbortController()
+    const deltas: string[] = []
+    const reading = (async () => {
+      const live = stage.runtime.followEvents('chats/1', { verbose: true, signal: leaving.signal })
+      for await (const event of live) if (event.type === 'delta' && event.agentPath === 'root') deltas.push(event.type)
+    })().catch(() => {})
+    assert.equal((await stage.run('chats/1', { prompt: 'Go.' })).text, 'Fine.')
+    leaving.abort()
+    await reading
+    assert.deepEqual(deltas, [])
+    await stage.runtime.close()
+  })
 
   test('shows no reasoning, which nothing has checked', async () => {
     const shown = cleaned('cleaned', { showReasoning: true })

@@ -18,7 +18,8 @@ import {
   waitingIn,
 } from './stub-conversation.ts'
 
-const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+const policy =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 const types: Readonly<Record<string, string>> = {
   js: 'text/javascript',
   css: 'text/css',

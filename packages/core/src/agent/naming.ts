@@ -4,8 +4,8 @@ import { planTool } from '@witan/protocol/plan'
 import { readAddress } from '@witan/protocol/names'
 import { sameName } from '../identity/display-name.ts'
 
-/** Words for the caller and for everybody, so no agent may use them. Built-in tools contain a `_`, which ids cannot have. */
-const reserved: ReadonlySet<string> = new Set(['user', 'all'])
+/** Words for the caller, for everybody, and for the runtime, so no agent may use them. Built-in tools contain a `_`, which ids cannot have. */
+const reserved: ReadonlySet<string> = new Set(['user', 'all', 'witan'])
 
 /** True if no agent may have this id or display name. Case does not matter. */
 export function isReservedName(name: string): boolean {

@@ -2,7 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import type { NoticeBody } from '@witan/protocol/entries'
 import { hitDetail } from '../hook/decision.ts'
-import { endingAgents } from '../conversation/guards.ts'
+import { readingAgents } from '../conversation/guards.ts'
 import { type AgentCall, callInControl } from '../conversation/state.ts'
 import type { Guarded, Guards } from '../guard/checks.ts'
 
@@ -17,7 +17,7 @@ interface Storable {
 
 /** The agents that read what is said to a call: the one that has its control, and those that gave it away. */
 export function readersOf(root: AgentCall): readonly Reader[] {
-  return endingAgents(callInControl(root))
+  return readingAgents(callInControl(root))
 }
 
 /** Whether any of these agents takes something out of what it reads. */

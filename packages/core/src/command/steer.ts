@@ -4,6 +4,7 @@ import type { Entry } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../model/attribution.ts'
 import { answerText } from '../conversation/fold-hand-over.ts'
 import type { ConversationLog } from '../conversation/log.ts'
+import { heardAgents, isHeardLate, readingAgents } from '../conversation/guards.ts'
 import { type AgentCall, callInControl, liveJob, type LiveJob } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/cut.ts'
 import { systemMessage } from '../conversation/system-message.ts'
@@ -80,7 +81,13 @@ export async function messageTask(
     after = stored.before
   }
   if (of.waitMs === null) return { status: 'saved', reply: null }
-  const found = await replyTo(context, log, { ...of, invocation, after, waitMs: of.waitMs })
+  const found = await replyTo(context, log, {
+    ...of,
+    invocation,
+    after,
+    waitMs: of.waitMs,
+    isLate: isHeardLate(callInControl(task.root)),
+  })
   const { scrub } = task.root
   // If a model asked, values hidden from the task are scrubbed from the reply too [C17].
   return of.written && scrub !== null && found.reply !== null ? { ...found, reply: scrub(found.reply) } : found
@@ -94,6 +101,7 @@ function replyTo(
     readonly invocation: string
     readonly after: number
     readonly waitMs: number
+    readonly isLate: boolean
     readonly signal: AbortSignal | null
   },
 ): Promise<TaskReply> {
@@ -122,6 +130,8 @@ function replyTo(
 interface AwaitedReply extends TaskMessage {
   readonly invocation: string
   readonly after: number
+  /** Whether agents check what it says before it is heard: then no text of it is a reply. */
+  readonly isLate: boolean
 }
 
 /** Reads the entries of a conversation in order until one settles the reply. Live entries wait until the stored ones are read. */
@@ -151,12 +161,13 @@ class ReplyListener {
   }
 
   read(entry: Entry): void {
-    const { id, key, invocation, after } = this.#of
+    const { id, key, invocation, after, isLate } = this.#of
     // Entries before the message are ignored: readers may get them a second time.
     if (entry.place.invocation !== invocation || entry.seq <= after) return
     if (entry.type === 'end' && entry.kind === 'model') {
       if (entry.body.heard?.includes(key) === true) this.#message = 'read'
-      if (this.#message === 'read' && entry.body.text !== '') this.settle({ status: 'replied', reply: entry.body.text })
+      if (!isLate && this.#message === 'read' && entry.body.text !== '')
+        this.settle({ status: 'replied', reply: entry.body.text })
     } else if (entry.place.call !== id) {
       return
     } else if (entry.type === 'task' && entry.body.status === 'waiting') {
@@ -198,16 +209,23 @@ export async function progressOf(
   const named = modelThatReports(call)
   const model = named === null ? null : context.env.model(named)
   if (call === null || model === null) throw new ModelCallError(whyNobody(named), { retryable: false })
+  if (isHeardLate(call))
+    throw new WitanError('GUARDRAIL_REFUSED', `An agent checks what \`${call.agent.id}\` says.`, {
+      hint: 'Wait for its answer: nothing of it is told before.',
+    })
+  const { guards } = context.env
+  const question = await guards.pass(readingAgents(call), 'input', of.question)
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
     const state = of.state === undefined ? {} : { state: of.state }
     const options = { signal, deltas: false, ...state, ...traced(context.env, database, call.place) }
-    const request = requestOf(task, call, { question: of.question, soFar: soFar(context, log, call) })
+    const request = requestOf(task, call, { question, soFar: soFar(context, log, call) })
     return orAborted(readReply(model, request, options), signal)
   })
   const spent = { ...namesOfModel(reply, model), usage: reply.usage, finishReason: reply.finishReason, startedAt }
-  return { text: answerText(task.root, reply.text), asOfSeq, spent }
+  const text = await guards.pass(heardAgents(call), 'output', reply.text)
+  return { text: answerText(task.root, text), asOfSeq, spent }
 }
 
 /** Why nobody here can say how far a task is. */

@@ -68,8 +68,19 @@ export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, plac
     if (body.purpose === undefined && body.accepted && body.text !== '') gathered.texts.push(body.text)
   } else if (type === 'critique' && body.verdict === 'revise') takeBack(gathered)
   else if (type === 'hook' && isOfAnswer(body)) writeGathered(gathered, body.at, writtenText(body.written))
-  else if (type === 'notice' && isRefusedAnswer(body)) gathered.texts.pop()
+  else if (type === 'notice' && isRefusedAnswer(body)) refuseGathered(gathered)
   else if (type === 'notice' && body.code === 'REFLECTION_SKIPPED') giveBack(gathered, body.reason)
+}
+
+/** Whether a caller reads all texts of a child, and not its answer alone. */
+export function isWhole(gathered: Gathered | null): gathered is Gathered {
+  return gathered?.terms.collect === 'all' && gathered.texts.length > 0
+}
+
+/** An answer that was refused is no text, and where a caller reads all texts none of them is. */
+export function refuseGathered(gathered: Gathered): void {
+  if (gathered.terms.collect === 'all') gathered.texts.length = 0
+  else gathered.texts.pop()
 }
 
 /** Whether an agent refused the last answer. */
@@ -114,8 +125,7 @@ export function giveBack(gathered: Gathered, reason: NoticeFacts['REFLECTION_SKI
 export function callersView(body: Answered | ErrorBody, gathered: Gathered | null): unknown {
   const failure = failureOf(body)
   const last = 'code' in body ? '' : body.text
-  const isWhole = gathered?.terms.collect === 'all' && gathered.texts.length > 0
-  const text = isWhole ? cutTogether(gathered.texts).join('\n') : last
+  const text = isWhole(gathered) ? cutTogether(gathered.texts).join('\n') : last
   if (gathered?.terms.form === 'textAndError')
     return withErrors(text, failure === null ? gathered.errors : [...gathered.errors, failure])
   if (failure !== null) return { error: failure }

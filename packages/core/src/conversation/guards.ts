@@ -37,6 +37,43 @@ export function endingAgents(call: AgentCall): readonly AgentCall['agent'][] {
   return agents
 }
 
+/**
+ * The agents in whose place a call speaks: its own, those that handed over to it for good, and those whose workflow it is a step of. What it says is theirs, and
+ * their checks hold for it.
+ */
+export function heardAgents(call: AgentCall): readonly AgentCall['agent'][] {
+  const agents = [call.agent]
+  let at = call
+  while (at.parent !== null && (at.step !== null || at.handOver?.returns === false)) {
+    at = at.parent
+    agents.push(at.agent)
+  }
+  return agents
+}
+
+/** The agents that read what is said to a call: its own, and those that handed over to it, which may have control again. */
+export function readingAgents(call: AgentCall): readonly AgentCall['agent'][] {
+  const agents = [call.agent]
+  for (let at = call; at.handOver !== null && at.parent !== null; at = at.parent) agents.push(at.parent.agent)
+  return agents
+}
+
+/** Whether agents check what a call says before it is heard. */
+export function isHeardLate(call: AgentCall): boolean {
+  return heardAgents(call).some((agent) => agentChecks(agent, 'output').length > 0)
+}
+
+/** What begins a call, to be checked: its message, and for the target of a hand-over all that was said in its document since that began. */
+export function openingWords(call: AgentCall): string {
+  const { document, handOver, message } = call
+  if (handOver === null) return message
+  const from = document.callStarts.at(-1)?.from ?? 0
+  const said = document.said.slice(from).flatMap((one) => {
+    return one.kind === 'words' && one.only === undefined && one.author !== 'witan' ? [one.text] : []
+  })
+  return said.includes(message) ? said.join('\n') : [message, ...said].join('\n')
+}
+
 /** Whether nobody but the runtime began a call: there is nobody whose words are to be checked. */
 export function isBegunByRuntime({ parent, opening }: AgentCall): boolean {
   return parent === null && opening?.author === 'witan'
@@ -68,9 +105,9 @@ function openingDue(call: AgentCall): Guarding | null {
 }
 
 function answerDue(call: AgentCall): Guarding | null {
-  if (call.final?.reply === undefined || !isAnswered(call)) return null
+  if (call.final === null || !isAnswered(call)) return null
   const { passed } = call.final
-  for (const agent of endingAgents(call))
+  for (const agent of heardAgents(call))
     for (const check of agentChecks(agent, 'output'))
       if (passed?.has(keyOf(agent.id, check.name)) !== true)
         return { check, part: { of: agent.id, name: check.name, at: 'answered' } }
@@ -79,13 +116,17 @@ function answerDue(call: AgentCall): Guarding | null {
 
 /** Of a call that does nothing else. */
 function joinedDue(call: AgentCall): Guarding | null {
-  const { agent, document, toolCalls, critic } = call
-  const checks = agentChecks(agent, 'input')
-  if (checks.length === 0 || toolCalls.length > 0 || critic !== null) return null
+  const { document, toolCalls, critic } = call
+  if (document.inbox.length === 0 || toolCalls.length > 0 || critic !== null) return null
+  const checks = readingAgents(call).flatMap((agent) =>
+    agentChecks(agent, 'input').map((check) => ({ check, of: agent.id })),
+  )
+  if (checks.length === 0) return null
   for (const [waiting, message] of document.inbox.entries()) {
     if (!isJoining(call, message)) continue
-    const check = checks.find(({ name }) => message.passed?.has(joinedKey(call, name)) !== true)
-    if (check !== undefined) return { check, part: { of: agent.id, name: check.name, at: 'joined', waiting } }
+    const due = checks.find(({ check, of }) => message.passed?.has(joinedKey(call, of, check.name)) !== true)
+    if (due !== undefined)
+      return { check: due.check, part: { of: due.of, name: due.check.name, at: 'joined', waiting } }
   }
   return null
 }
@@ -100,13 +141,13 @@ function keyOf(agent: string, name: string): string {
 }
 
 /** Another call may read the same message, and check it for itself. */
-function joinedKey({ place }: AgentCall, name: string): string {
-  return `${place.call} ${name}`
+function joinedKey({ place }: AgentCall, of: string, name: string): string {
+  return `${place.call} ${of} ${name}`
 }
 
 /** The check that a call which checks its parent was started for; null if its agent does not have it any more. */
 export function checkOf(call: AgentCall, { of, name, at }: GuardedPart): AgentCheck | null {
-  const owner = endingAgents(call).find(({ id }) => id === of)
+  const owner = (at === 'answered' ? heardAgents : readingAgents)(call).find(({ id }) => id === of)
   const side = at === 'answered' ? 'output' : 'input'
   return owner === undefined ? null : (agentChecks(owner, side).find((one) => one.name === name) ?? null)
 }
@@ -141,7 +182,7 @@ function passGuard(call: AgentCall): void {
   const { guard } = call
   if (guard === null) return
   const { of, name, at } = guard.part
-  guard.passed.add(at === 'joined' ? joinedKey(call, name) : keyOf(of, name))
+  guard.passed.add(at === 'joined' ? joinedKey(call, of, name) : keyOf(of, name))
   call.guard = null
 }
 

@@ -2,7 +2,7 @@
 import { isBody } from './body.ts'
 import type { Checked } from './checked.ts'
 import type { CallPlace, Writable } from '@witan/protocol/entries'
-import { writeGathered, writtenText } from './callers-view.ts'
+import { refuseGathered, writeGathered, writtenText } from './callers-view.ts'
 import { type Decision, isRefusal } from '../hook/decision.ts'
 import { foldGuardDecision } from './guards.ts'
 import { lineFor } from './line.ts'
@@ -151,7 +151,7 @@ function foldRefusedAnswer(call: AgentCall, decision: Decision): void {
   if (!isRefusal(decision) || call.final === null) return
   checksOf(call).refusedAnswers += 1
   replaceAnswer(call, refusedAnswer)
-  call.gathered?.texts.pop()
+  if (call.gathered !== null) refuseGathered(call.gathered)
   call.final = null
 }
 

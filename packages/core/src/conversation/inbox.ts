@@ -113,6 +113,13 @@ export function delegatedMessage({ message, parent, step, exchange }: AgentCall)
   return { author: parent?.agent.id ?? 'user', text, isAttributed, isScrubbed: true }
 }
 
+/** The attribution of a waiting message, and what its author wrote. */
+export function wordsOf({ plain, text, isAttributed }: WaitingMessage): readonly [head: string, words: string] {
+  const whole = plain ?? text
+  const head = isAttributed ? (/^\[from \S+ to \S+\] /.exec(whole)?.[0] ?? '') : ''
+  return [head, whole.slice(head.length)]
+}
+
 /** The message of a call as its model may read it: a person's words are never scrubbed, a model's are. */
 export function messageAsRead({ message, parent, scrubOthers }: AgentCall): string {
   return parent === null || scrubOthers === null ? message : scrubOthers(message)

@@ -1,9 +1,9 @@
 /** The guardrails of agents as rows that are asked as hooks are, and what they take out of a text before it is stored. */
-import type { AgentData } from '@witan/protocol'
+import { type AgentData, WitanError } from '@witan/protocol'
 import type { Guardrail, GuardrailAction, GuardrailSide } from '@witan/protocol/entries'
 import { validatorOf } from '../model/json-schema.ts'
 import type { HookOfRow, HookRow } from '../hook/rows.ts'
-import { lookInto } from './find.ts'
+import { lookAtOnce, lookInto } from './find.ts'
 import type { LookElsewhere } from './work.ts'
 
 /** What of an agent holds its checks. A definition of an earlier version has none. */
@@ -35,6 +35,33 @@ export class Guards {
     if (first === undefined) return nobody
     const row = this.#ofOne(first, side)
     return more.length === 0 ? row : [...row, ...more.flatMap((agent) => this.#ofOne(agent, side))]
+  }
+
+  /** The same at once: null for a text that is too long for that, and where nothing is taken out. */
+  redactNow(agent: Guarded, message: string): Redacted | null {
+    let text = message
+    const hits: Redacted['hits'][number][] = []
+    for (const check of agent.guardrails?.input ?? []) {
+      if (check.kind !== 'pattern' || check.action !== 'redact') continue
+      const found = lookAtOnce({ pattern: check.pattern, work: 'redact', text })
+      if (found === null) return null
+      if (found === text) continue
+      text = String(found)
+      hits.push({ name: check.name, action: check.action })
+    }
+    return hits.length === 0 ? null : { text, hits }
+  }
+
+  /** What the checks of these agents make of a text that stands in no log. Rejects with `GUARDRAIL_REFUSED`. */
+  async pass(agents: readonly Guarded[], side: GuardrailSide, given: string): Promise<string> {
+    let text = given
+    for (const { ask, hooks } of this.of(agents, side)) {
+      const answer = (await ask({ text })) as { readonly rewrite?: string; readonly refuse?: string } | undefined
+      if (answer?.rewrite !== undefined) text = answer.rewrite
+      if (answer?.refuse !== undefined)
+        throw new WitanError('GUARDRAIL_REFUSED', answer.refuse, { hint: `Ask for what \`${hooks.name}\` lets pass.` })
+    }
+    return text
   }
 
   /** A text without what these agents take out of what they read. Rejects if that cannot be done. */
@@ -79,12 +106,16 @@ function rowOf(check: Exclude<Guardrail, { readonly kind: 'agent' }>, elsewhere:
   return { hooks, ask, guardrail: check.action }
 }
 
+/** The words that guardrails look at where hooks see others: what the target of a hand-over reads of this run. */
+export const wordsToCheck = Symbol('words to check')
+
 /** What a check is asked: a message, or what an agent says; with a structured answer if it has one. */
 export interface GuardedText {
   readonly message?: string
   readonly text?: string
   /** Absent where there is no structured answer. */
   readonly output?: { readonly value: unknown }
+  readonly [wordsToCheck]?: string
 }
 
 function hit(check: Pick<Guardrail, 'name' | 'action' | 'message'>) {
@@ -100,7 +131,10 @@ function patternAsker(check: Guardrail & { readonly kind: 'pattern' }, elsewhere
   const { pattern, action } = check
   const work = action === 'redact' ? 'redact' : 'find'
   return (seen) => {
-    const { message, text = message ?? '' } = seen as GuardedText
+    const { message, text = message ?? '', [wordsToCheck]: words = text } = seen as GuardedText
+    return look(words)
+  }
+  function look(text: string) {
     if (text === '') return undefined
     const found = lookInto({ pattern, work, text }, elsewhere)
     return found instanceof Promise ? found.then((late) => answerOf(late, text)) : answerOf(found, text)

@@ -21,6 +21,16 @@ export function lookInto(
   return guardText(expression, work, text)
 }
 
+/** The same now, however much was done in this turn; null for a text that is long for that pattern. Throws as that does. */
+export function lookAtOnce(question: GuardQuestion): boolean | string | null {
+  const { pattern, work, text } = question
+  const { weight, expression } = readOnce(pattern)
+  const cost = (text.length + 1) * weight
+  if (cost > shortWork) return null
+  countWork(cost * unitsOfWork)
+  return guardText(expression, work, text)
+}
+
 function readOnce(pattern: string): Pattern {
   const read = patternOf(pattern)
   if (typeof read === 'string') throw new TypeError(read)

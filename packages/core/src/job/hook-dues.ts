@@ -1,6 +1,6 @@
 /** What hooks are still to be asked of, in this process: what the log does not decide and what they have not allowed yet. */
 import type { HookPoint } from '@witan/protocol/entries'
-import { endingAgents, isBegunByRuntime, isJoining } from '../conversation/guards.ts'
+import { endingAgents, heardAgents, isBegunByRuntime, isJoining, readingAgents } from '../conversation/guards.ts'
 import { type AgentCall, answeredCall, type ToolCall, type WaitingMessage } from '../conversation/state.ts'
 import { type Guards, isGuarded } from '../guard/checks.ts'
 import type { HookRow, HookRows } from '../hook/rows.ts'
@@ -40,18 +40,18 @@ export function replyRow(job: { readonly hooks: HookDues | null }, call: AgentCa
 
 /** The guardrails that are asked of what a call says. None in a replay. */
 export function outputRow({ hooks }: { readonly hooks: HookDues | null }, call: AgentCall): HookRow {
-  return hooks === null || !isCheckedReply(call) ? noRow : hooks.guards.of(endingAgents(call), 'output')
+  return hooks === null || !isCheckedReply(call) ? noRow : hooks.guards.of(heardAgents(call), 'output')
 }
 
 /** Whether what a call says is checked. */
 export function isCheckedReply(call: AgentCall): boolean {
-  return endingAgents(call).some((agent) => isGuarded(agent, 'output'))
+  return heardAgents(call).some((agent) => isGuarded(agent, 'output'))
 }
 
 /** The message that joins the work of a call and that its guardrails are still to be asked of; null for none. */
 export function messageToCheck({ joined }: HookDues, call: AgentCall): WaitingMessage | null {
-  const { agent, document, place } = call
-  if (!isGuarded(agent, 'input')) return null
+  const { document, place } = call
+  if (document.inbox.length === 0 || !readingAgents(call).some((agent) => isGuarded(agent, 'input'))) return null
   const isDue = (one: WaitingMessage) =>
     isJoining(call, one) && one.guardedFor !== place.call && joined.get(one) !== call
   return document.inbox.find(isDue) ?? null

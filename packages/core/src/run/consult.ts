@@ -1,7 +1,9 @@
 /** Asks hooks what stands still until they have answered, and records what they decided [F02, Tb12]. */
 import { callersView } from '../conversation/callers-view.ts'
 import { askedView } from '../conversation/fold-interruptions.ts'
-import { endingAgents } from '../conversation/guards.ts'
+import { wordsToCheck } from '../guard/checks.ts'
+import { endingAgents, openingWords, readingAgents } from '../conversation/guards.ts'
+import { wordsOf } from '../conversation/inbox.ts'
 import { answeredCall, type AgentCall, type ToolCall } from '../conversation/state.ts'
 import { isBody } from '../conversation/body.ts'
 import type { Decision } from '../hook/decision.ts'
@@ -77,7 +79,7 @@ function openCall(of: Consulting): Promise<void> | null {
   const row = isFresh(call) ? openingRow(hooks, call) : []
   const verdict = ask<string>(call, job, {
     ...{ at: 'beforeRun', row, signal },
-    about: (message = call.message) => ({ message }),
+    about: (message) => openingSeen(call, message),
     // Behind a hand-over the words stand in the document of another, and a peer's are part of an exchange: they are read as they are, or not at all.
     take: (rewrite) => (mayRewrite(call) ? textOfHook(call, rewrite, 'message') : null),
   })
@@ -92,21 +94,28 @@ function joinCall(of: Consulting): Promise<void> | null {
   const { call, job, hooks, signal } = of
   const waiting = messageToCheck(hooks, call)
   if (waiting === null) return null
+  const [head, words] = wordsOf(waiting)
   const verdict = ask<string>(call, job, {
-    ...{ at: 'joined', row: hooks.guards.of([call.agent], 'input'), signal },
-    about: (message = waiting.plain ?? waiting.text) => ({ message }),
+    ...{ at: 'joined', row: hooks.guards.of(readingAgents(call), 'input'), signal },
+    about: (message = words) => ({ message }),
     take: (rewrite) => textOfHook(call, rewrite, 'message'),
   })
   return then(of, verdict, ({ bodies }) => {
     hooks.joined.set(waiting, call)
     const at = call.document.inbox.indexOf(waiting)
-    if (at >= 0)
-      recordHooks(
-        job,
-        call.place,
-        bodies.map((body) => ({ ...body, waiting: at })),
-      )
+    if (at < 0) return
+    const placed = bodies.map(({ written, ...body }): Decision => {
+      const text = typeof written === 'string' ? { written: head + written } : {}
+      return { ...body, ...text, waiting: at }
+    })
+    recordHooks(job, call.place, placed)
   })
+}
+
+/** What hooks see of what begins a call; guardrails look at all that its agent is to read of it. */
+function openingSeen(call: AgentCall, written: string | undefined) {
+  const message = written ?? call.message
+  return call.handOver === null ? { message } : { message, [wordsToCheck]: openingWords(call) }
 }
 
 function mayRewrite({ handOver, exchange }: AgentCall): boolean {

@@ -1,8 +1,9 @@
 /** Has another agent check what a call reads or says, and records what follows from its verdict. */
 import type { AgentAnswer } from '../tool/tool.ts'
-import { type AgentCheck, allows, checkOf, type Guarding, guardingOf } from '../conversation/guards.ts'
+import { type AgentCheck, allows, checkOf, type Guarding, guardingOf, openingWords } from '../conversation/guards.ts'
 import type { AgentCall } from '../conversation/state.ts'
-import { messageAsRead } from '../conversation/inbox.ts'
+import { isWhole } from '../conversation/callers-view.ts'
+import { messageAsRead, wordsOf } from '../conversation/inbox.ts'
 import type { Decision } from '../hook/decision.ts'
 import { refusalReason } from '../guard/checks.ts'
 import type { Job } from '../job/job.ts'
@@ -48,10 +49,12 @@ function lacksValue(call: AgentCall, { log }: Job, { parameters }: AgentCall['ag
 
 /** What is checked: a message, or an answer in the forms that others read it in. */
 function textOf(call: AgentCall, { part: { at, waiting = 0 } }: Guarding): string {
-  const { document, final, agent, scrub } = call
-  if (at === 'beforeRun') return messageAsRead(call)
-  if (at === 'joined') return document.inbox[waiting]?.plain ?? document.inbox[waiting]?.text ?? ''
-  const { text = '', output } = final ?? {}
+  const { document, final, agent, scrub, gathered } = call
+  if (at === 'beforeRun') return call.handOver === null ? messageAsRead(call) : openingWords(call)
+  const message = document.inbox[waiting]
+  if (at === 'joined') return message === undefined ? '' : wordsOf(message)[1]
+  const { output } = final ?? {}
+  const text = isWhole(gathered) ? gathered.texts.join('\n') : (final?.text ?? '')
   const said = output !== undefined && asksOutput(agent) ? `${text}\n${jsonForModel(output.value)}` : text
   return scrub === null ? said : scrub(said)
 }

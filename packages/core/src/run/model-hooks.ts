@@ -3,7 +3,7 @@ import type { AgentCall } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
 import { frozen } from '../identity/frozen.ts'
 import { type GuardedText, isGuarded } from '../guard/checks.ts'
-import { hooksAt, outputRow, replyRow } from '../job/hook-dues.ts'
+import { hooksAt, isCheckedReply, outputRow, replyRow } from '../job/hook-dues.ts'
 import type { Job } from '../job/job.ts'
 import type { ModelToolCall } from '../model/message.ts'
 import type { ModelReply } from '../model/model.ts'
@@ -93,26 +93,33 @@ export function checkedReply(modelCall: PreparedModelCall, job: Job, reply: Mode
   // Of the structured form of an answer hooks are not asked.
   const row = purpose === null ? replyRow(job, call) : outputRow(job, call)
   if (row.length === 0 || signal === undefined) return { reply }
-  const form = purpose === 'output' ? formOf(call, reply) : null
-  if (purpose === 'output' && form === null) return { reply }
+  const form = purpose === 'output' ? formOf(reply) : null
+  if (purpose === 'output' && form === null) return { reply: { ...reply, text: '' } }
+  const isFit = form === null || outputIssue(call.agent, form.arguments) === null
   const { toolCalls, usage } = reply
   const shown = { toolCalls: frozen(toolCalls), usage: frozen(usage) }
   const verdict = ask<string>(call, job, {
     ...{ at: 'afterModel', row, signal: () => signal },
-    about: (text = form?.arguments ?? reply.text) => ({ ...shown, text, ...outputOf(call, text, form !== null) }),
+    about: (text = form?.arguments ?? reply.text) => ({
+      ...shown,
+      text,
+      ...(isFit ? outputOf(call, text, form !== null) : {}),
+    }),
     take(rewrite) {
       const taken = textOfHook(call, rewrite, 'text')
-      return taken === null || form === null || outputIssue(call.agent, taken.value) === null ? taken : null
+      const fits = taken === null || form === null || !isFit || outputIssue(call.agent, taken.value) === null
+      return fits ? taken : null
     },
   })
-  const decide = (given: Verdict<string>) => decided(reply, given, form)
+  // Of the words beside a structured form nothing is made.
+  const whole = form === null ? reply : { ...reply, text: '' }
+  const decide = (given: Verdict<string>) => decided(whole, given, form)
   return verdict instanceof Promise ? verdict.then(decide) : decide(verdict)
 }
 
-/** The call of `set_output` that counts, if it fits. */
-function formOf({ agent }: AgentCall, { toolCalls }: ModelReply): ModelToolCall | null {
-  const form = toolCalls.find(({ name }) => name === outputToolName)
-  return form === undefined || outputIssue(agent, form.arguments) !== null ? null : form
+/** The call of `set_output` that counts. */
+function formOf({ toolCalls }: ModelReply): ModelToolCall | null {
+  return toolCalls.find(({ name }) => name === outputToolName) ?? null
 }
 
 /** The structured answer that a reply gives, for guardrails that look at it. */
@@ -142,7 +149,7 @@ function speaksAlone({ step, handOver }: AgentCall): boolean {
 
 /** Whether nothing of a call's replies is shown before they are whole: hooks and guardrails may refuse or rewrite them. */
 export function isHeldBack(call: AgentCall, job: Job): boolean {
-  if (replyRow(job, call).length > 0) return true
+  if (isCheckedReply(call) || hooksAt(job, 'afterModel', call).length > 0) return true
   for (let at: AgentCall | null = call; at !== null; at = speaksAlone(at) ? null : at.parent)
     if (hooksAt(job, 'afterRun', at).length > 0) return true
   return false

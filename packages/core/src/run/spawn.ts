@@ -2,6 +2,7 @@
 import type { AgentStartBody, TaskGrant, Writable } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
 import { openPlan } from '../conversation/plan.ts'
+import { hitDetail } from '../hook/decision.ts'
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
@@ -78,9 +79,11 @@ export function startChild(of: ChildStart, job: Job): void {
   const named = { ...own, exchange, parentCall, branch }
   const { place, known } = placeOfChild({ state, run: job.run }, parent, named)
   const shown = startParameters(declared, parameters)
+  const clean =
+    exchange === undefined && remote === undefined ? job.env.guards.redactNow(pinned.data, child.message) : null
   const body: Writable<AgentStartBody> = {
     agent: child.agent,
-    message: child.message,
+    message: clean?.text ?? child.message,
     generated: child.generated,
     map: child.map,
     history: child.history,
@@ -111,5 +114,10 @@ export function startChild(of: ChildStart, job: Job): void {
   if (more.passTakes !== undefined) body.passTakes = more.passTakes
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)
+  for (const { name, action } of clean?.hits ?? []) {
+    const detail = hitDetail({ name, action, side: 'input', agent: child.agent })
+    const body = { code: 'GUARDRAIL_HIT', detail, name, action, side: 'input' } as const
+    record(job, place, { type: 'notice', kind: null, body })
+  }
   if (peerMessage !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: peerMessage.sent })
 }
