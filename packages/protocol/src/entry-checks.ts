@@ -42,6 +42,8 @@ export interface GuardDecision {
   readonly waiting?: number
   /** The text without what was redacted. */
   readonly written?: string
+  /** Set for an answer whose run ended before it was checked. */
+  readonly closes?: true
 }
 
 /** What a guardrail has an agent check: a message that begins or joins the work of a call, or its answer. */

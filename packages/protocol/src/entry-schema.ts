@@ -43,7 +43,7 @@ const bound = texts.optional()
 
 const decision = object({
   ...{ at: z.enum(guardPoints), effect: z.enum(guardEffects), reason: maybe },
-  ...{ waiting: count.optional(), written: text.optional() },
+  ...{ waiting: count.optional(), written: text.optional(), closes: z.literal(true).optional() },
 })
 const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },

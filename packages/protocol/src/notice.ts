@@ -22,13 +22,14 @@ export interface NoticeFacts {
   /** How many pieces of evidence were not believed. */
   readonly EVIDENCE_DROPPED: { readonly count: number }
   /**
-   * The guardrail of an agent that found something, what it does then, and where it stands. `decision`: what became of what was checked; absent where
+   * The guardrail of `agent` that found something, what it does then, and where it stands. `decision`: what became of what was checked; absent where
    * that was redacted before it was stored.
    */
   readonly GUARDRAIL_HIT: {
     readonly name: string
     readonly action: GuardrailAction
     readonly side: GuardrailSide
+    readonly agent: string
     readonly decision?: GuardDecision
   }
   readonly HIDDEN_VALUE_IN_TEXT: None

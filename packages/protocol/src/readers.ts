@@ -104,10 +104,15 @@ function shownCaller(body: AgentStartBody): { readonly caller?: OutsideCaller } 
   return caller === null ? {} : { caller }
 }
 
-/** Who called from another server, and which guardrail an agent was asked for. */
-function shownStart(body: AgentStartBody): { readonly caller?: OutsideCaller; readonly guardrail?: string } {
-  const { guardrail } = body
-  return guardrail === undefined ? shownCaller(body) : { ...shownCaller(body), guardrail: guardrail.name }
+/** Who called from another server, and which guardrail an agent was asked for. An answer that is to be checked is not shown before. */
+function shownStart(body: AgentStartBody): {
+  readonly message: string
+  readonly caller?: OutsideCaller
+  readonly guardrail?: string
+} {
+  const { guardrail, message } = body
+  if (guardrail === undefined) return { message, ...shownCaller(body) }
+  return { message: guardrail.at === 'answered' ? '' : message, ...shownCaller(body), guardrail: guardrail.name }
 }
 
 /** Which passages were found. Their texts stay in the log. */

@@ -1,13 +1,14 @@
 /** Takes out of messages what their readers do not want stored, before anything of them is stored. */
 import { WitanError } from '@witan/protocol'
 import type { NoticeBody } from '@witan/protocol/entries'
-import { hitDetail } from '../hook/decision.ts'
+import { hitNotice } from '../hook/decision.ts'
 import { readingAgents } from '../conversation/guards.ts'
 import { type AgentCall, callInControl } from '../conversation/state.ts'
-import type { Guarded, Guards } from '../guard/checks.ts'
+import type { Guarded } from '../guard/checks.ts'
+import type { Environment } from '../job/environment.ts'
 
 /** An agent that reads a message. */
-type Reader = Guarded & { readonly id: string }
+type Reader = Guarded
 
 /** A text as it may be stored, and what is to be said of that. */
 interface Storable {
@@ -27,23 +28,25 @@ function isRedacting(readers: readonly Reader[]): boolean {
 
 /** The text without what its readers take out. Null if they take out nothing. Rejects with `GUARDRAIL_REFUSED` if a guardrail fails. */
 export function storableText(
-  { guards }: { readonly guards: Guards },
+  env: Pick<Environment, 'guards' | 'report'>,
   text: string,
   readers: readonly Reader[],
 ): Promise<Storable> | null {
-  return isRedacting(readers) ? redact(guards, text, readers) : null
+  return isRedacting(readers) ? redact(env, text, readers) : null
 }
 
-async function redact(guards: Guards, text: string, readers: readonly Reader[]): Promise<Storable> {
+async function redact(
+  env: Pick<Environment, 'guards' | 'report'>,
+  text: string,
+  readers: readonly Reader[],
+): Promise<Storable> {
   const agent = readers[0]?.id ?? ''
   try {
-    const found = await guards.redact(readers, text)
-    const notices = found.hits.map(({ name, action }) => {
-      const detail = hitDetail({ name, action, side: 'input', agent })
-      return { code: 'GUARDRAIL_HIT', detail, name, action, side: 'input' } as const
-    })
+    const found = await env.guards.redact(readers, text)
+    const notices = found.hits.map(hitNotice)
     return { text: found.text, notices }
-  } catch {
+  } catch (error) {
+    env.report(error)
     const detail = `A guardrail of \`${agent}\` could not take out what the message is not to be stored with.`
     throw new WitanError('GUARDRAIL_REFUSED', detail, { hint: 'Try again; if it repeats, send a shorter message.' })
   }

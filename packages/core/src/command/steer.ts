@@ -1,10 +1,11 @@
 /** Steers a task from outside: messages for it, its replies, and its progress [F26–F28]. */
 import { type TaskProgress, type TaskReply, WitanError } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, Writable } from '@witan/protocol/entries'
 import { attributed, markForeign } from '../model/attribution.ts'
 import { answerText } from '../conversation/fold-hand-over.ts'
 import type { ConversationLog } from '../conversation/log.ts'
-import { heardAgents, isHeardLate, readingAgents } from '../conversation/guards.ts'
+import { heardAgents, isHeardLate, isJudged, readingAgents } from '../conversation/guards.ts'
+import { isGuarded } from '../guard/checks.ts'
 import { type AgentCall, callInControl, liveJob, type LiveJob } from '../conversation/state.ts'
 import { transcriptOf } from '../conversation/cut.ts'
 import { systemMessage } from '../conversation/system-message.ts'
@@ -87,6 +88,7 @@ export async function messageTask(
     after,
     waitMs: of.waitMs,
     isLate: isHeardLate(callInControl(task.root)),
+    isJudged: (agent, revision) => isJudgedHere(context, database, { agent, revision }),
   })
   const { scrub } = task.root
   // If a model asked, values hidden from the task are scrubbed from the reply too [C17].
@@ -103,6 +105,7 @@ function replyTo(
     readonly waitMs: number
     readonly isLate: boolean
     readonly signal: AbortSignal | null
+    isJudged(agent: string, revision: number): boolean
   },
 ): Promise<TaskReply> {
   const { database, id: conversation } = state
@@ -132,18 +135,28 @@ interface AwaitedReply extends TaskMessage {
   readonly after: number
   /** Whether agents check what it says before it is heard: then no text of it is a reply. */
   readonly isLate: boolean
+  /** Whether agents check what this one says. */
+  isJudged(agent: string, revision: number): boolean
+}
+
+function isJudgedHere(
+  { env }: CommandContext,
+  database: string,
+  { agent, revision }: { readonly agent: string; readonly revision: number },
+): boolean {
+  return isJudged(env.pinned(database, agent, { [agent]: revision })?.data)
 }
 
 /** Reads the entries of a conversation in order until one settles the reply. Live entries wait until the stored ones are read. */
 class ReplyListener {
   readonly reply: Promise<TaskReply>
   settle: (reply: TaskReply) => void = () => {}
-  readonly #of: AwaitedReply
+  readonly #of: Writable<AwaitedReply>
   #message: 'unknown' | 'stored' | 'read' = 'unknown'
   #early: Entry[] | null = []
 
   constructor(of: AwaitedReply) {
-    this.#of = of
+    this.#of = { ...of }
     this.reply = new Promise((resolve) => {
       this.settle = resolve
     })
@@ -161,12 +174,15 @@ class ReplyListener {
   }
 
   read(entry: Entry): void {
-    const { id, key, invocation, after, isLate } = this.#of
+    const { id, key, invocation, after } = this.#of
     // Entries before the message are ignored: readers may get them a second time.
     if (entry.place.invocation !== invocation || entry.seq <= after) return
-    if (entry.type === 'end' && entry.kind === 'model') {
+    // Who takes the control over may be checked where the one before was not.
+    if (entry.type === 'start' && entry.kind === 'agent' && entry.body.handOver !== undefined)
+      this.#of.isLate ||= this.#of.isJudged(entry.body.agent, entry.body.revision)
+    else if (entry.type === 'end' && entry.kind === 'model') {
       if (entry.body.heard?.includes(key) === true) this.#message = 'read'
-      if (!isLate && this.#message === 'read' && entry.body.text !== '')
+      if (!this.#of.isLate && this.#message === 'read' && entry.body.text !== '')
         this.settle({ status: 'replied', reply: entry.body.text })
     } else if (entry.place.call !== id) {
       return
@@ -213,14 +229,18 @@ export async function progressOf(
     throw new WitanError('GUARDRAIL_REFUSED', `An agent checks what \`${call.agent.id}\` says.`, {
       hint: 'Wait for its answer: nothing of it is told before.',
     })
+  const readers = readingAgents(call)
+  // What waits may not be checked yet.
+  const isWaitingRead = !readers.some((agent) => isGuarded(agent, 'input'))
+  const known = isWaitingRead ? call : { ...call, document: { ...call.document, inbox: [] } }
   const { guards } = context.env
-  const question = await guards.pass(readingAgents(call), 'input', of.question)
+  const question = await guards.pass(readers, 'input', of.question)
   const asOfSeq = log.state.seq
   const startedAt = context.env.clock.now()
   const reply = await withinLimit(context.env.timeLimit, of.signal, (signal) => {
     const state = of.state === undefined ? {} : { state: of.state }
     const options = { signal, deltas: false, ...state, ...traced(context.env, database, call.place) }
-    const request = requestOf(task, call, { question, soFar: soFar(context, log, call) })
+    const request = requestOf(task, known, { question, soFar: soFar(context, log, call) })
     return orAborted(readReply(model, request, options), signal)
   })
   const spent = { ...namesOfModel(reply, model), usage: reply.usage, finishReason: reply.finishReason, startedAt }

@@ -3,6 +3,8 @@
  * What is demanded for the whole conversation is asked by one call at a time, and its answer counts for all that wait for it.
  */
 import type { Interruption } from '@witan/protocol'
+import { isGuarded } from '../guard/checks.ts'
+import { readingAgents } from './guards.ts'
 import type { CallPlace, ResolvedBody } from '@witan/protocol/entries'
 import { type Demand, demandsOf, demandsTool, isAskedFor } from '../tool/demand.ts'
 import { policyAnswer } from '../tool/policy.ts'
@@ -143,10 +145,20 @@ function nameOf({ agent }: AgentCall, { kind, message }: Demand): string {
   return JSON.stringify([agent.id, kind, message])
 }
 
+/** How many waiting messages stand before the initial queries: all, but where messages are checked first only the one that began the call. */
+function readAtOnce(call: AgentCall): number {
+  const { opening, document } = call
+  const { inbox } = document
+  if (!readingAgents(call).some((agent) => isGuarded(agent, 'input'))) return inbox.length
+  const at = opening === null ? -1 : inbox.indexOf(opening)
+  if (at > 0) inbox.unshift(...inbox.splice(at, 1))
+  return at < 0 ? 0 : 1
+}
+
 /** Adds the initial queries before the first step. The model reads them as its own calls. */
 function beginInitial(call: AgentCall): void {
-  const { document, initial } = call
+  const { initial } = call
   if (initial.length === 0) return
-  readInbox(call, document.inbox.length)
+  readInbox(call, readAtOnce(call))
   beginStep(call, replyOf(call, { text: '', calls: initial }))
 }

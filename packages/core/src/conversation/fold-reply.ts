@@ -2,6 +2,7 @@
 import type { CallPlace, Entry, ModelEndBody, ModelErrorBody } from '@witan/protocol/entries'
 import { addModelCall, roundCost } from '@witan/protocol/entries'
 import { asksOutput, outputIn } from '../model/output.ts'
+import { isUnheard } from './guards.ts'
 import { checksOf } from './hooks.ts'
 import { gatheredText } from './fold-hand-over.ts'
 import { readInbox, replyOf } from './inbox.ts'
@@ -32,6 +33,11 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   run.tokens += (body.usage?.inputTokens ?? 0) + (body.usage?.outputTokens ?? 0)
   run.costUsd = roundCost(run.costUsd + (body.usage?.costUsd ?? 0))
   if (call.checked !== null || body.refused === true) noteChecked(call, body)
+  if (body.purpose === 'output' && body.refused === true) {
+    // The words before it are no answer either.
+    call.final = null
+    return
+  }
   if (body.purpose === 'output') return foldOutput(call, body)
   if (body.purpose !== undefined) return
   const read = body.usage?.inputTokens ?? null
@@ -45,7 +51,11 @@ export function foldReply(run: LiveJob | null, entry: Entry & { readonly body: M
   if (!body.accepted && body.text === '') return
   readInbox(call, body.taken)
   if (body.accepted && body.text !== '') call.gathered?.texts.push(gatheredText(call, body.text))
-  if (call.final !== null) call.earlierAnswers = [...call.earlierAnswers, call.final.text]
+  // What an agent has not let pass was no answer.
+  if (call.final !== null && !isUnheard(call)) {
+    call.earlierAnswers = [...call.earlierAnswers, call.final.text]
+    if (call.checked !== null) call.checked.refusedAnswers = 0
+  }
   call.final = null
   const kept = asks.length < body.toolCalls.length ? undefined : body.kept
   const reply = replyOf(call, { text: body.text, calls: asks, kept })

@@ -264,7 +264,8 @@ function activate(state: ConversationState, call: AgentCall, isHidden = false): 
   }
   if (call.remote !== null) return beginRemote(state, call)
   if (call.parent !== null) inbox.push(delegatedMessage(call))
-  call.opening = openingOf(call)
+  // A run begins with what came with it: words that were left over from one before join it.
+  call.opening = call.parent === null ? (inbox.findLast(({ only }) => only === undefined) ?? null) : openingOf(call)
   beginWork(state, call, isHidden)
 }
 

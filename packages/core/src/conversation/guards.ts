@@ -58,9 +58,19 @@ export function readingAgents(call: AgentCall): readonly AgentCall['agent'][] {
   return agents
 }
 
+/** Whether agents check what this one says. */
+export function isJudged(agent: AgentData | undefined): boolean {
+  return agent !== undefined && agentChecks(agent, 'output').length > 0
+}
+
 /** Whether agents check what a call says before it is heard. */
 export function isHeardLate(call: AgentCall): boolean {
-  return heardAgents(call).some((agent) => agentChecks(agent, 'output').length > 0)
+  return heardAgents(call).some(isJudged)
+}
+
+/** Whether an agent has still to check what a call has answered, also if that is no whole answer yet. */
+export function isUnheard(call: AgentCall): boolean {
+  return call.final !== null && call.workflow === null && call.remote === null && pendingCheck(call) !== null
 }
 
 /** What begins a call, to be checked: its message, and for the target of a hand-over all that was said in its document since that began. */
@@ -105,13 +115,21 @@ function openingDue(call: AgentCall): Guarding | null {
 }
 
 function answerDue(call: AgentCall): Guarding | null {
-  if (call.final === null || !isAnswered(call)) return null
-  const { passed } = call.final
+  return call.final === null || !isAnswered(call) ? null : pendingCheck(call)
+}
+
+function pendingCheck(call: AgentCall): Guarding | null {
+  const passed = call.final?.passed
   for (const agent of heardAgents(call))
     for (const check of agentChecks(agent, 'output'))
       if (passed?.has(keyOf(agent.id, check.name)) !== true)
         return { check, part: { of: agent.id, name: check.name, at: 'answered' } }
   return null
+}
+
+/** The check that an answer which is to be closed has not passed. */
+export function unheardCheck(call: AgentCall): Guarding | null {
+  return isUnheard(call) ? pendingCheck(call) : null
 }
 
 /** Of a call that does nothing else. */

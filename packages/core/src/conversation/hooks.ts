@@ -52,8 +52,10 @@ function foldOpening(call: AgentCall, body: Decision): void {
   checksOf(call).isOpen = true
   const { opening, document } = call
   // What a hook refused is read by no later call either.
-  if (refusedBy(body) !== null && opening !== null && document.inbox.includes(opening))
-    document.inbox.splice(document.inbox.indexOf(opening), 1)
+  if (isRefusal(body) && opening !== null) {
+    if (document.inbox.includes(opening)) document.inbox.splice(document.inbox.indexOf(opening), 1)
+    else replaceRead(call, opening.text, refusedAnswer)
+  }
   if (effect !== 'rewritten' || typeof written !== 'string') return
   call.message = written
   const [tool] = call.toolCalls

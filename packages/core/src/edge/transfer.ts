@@ -1,6 +1,6 @@
 /** The edge that hands control over: one tool for all targets, and a roster of them in the system message [K01, K13, Kb17]. */
 import type { AgentData } from '@witan/protocol'
-import { agentEdgesOf, takesControlFrom, transferTool } from '@witan/protocol/edges'
+import { type AgentEdge, agentEdgesOf, takesControlFrom, transferTool } from '@witan/protocol/edges'
 import type { TransferEdge } from '@witan/protocol/entries'
 import { meantBy } from '../identity/display-name.ts'
 import { type RosterEntry, rosterOf } from '../agent/roster.ts'
@@ -106,10 +106,13 @@ function treeOf(caller: Caller, context: TransferContext): readonly string[] {
   return [...found]
 }
 
+/** The edges to those that criticise or check: a conversation does not go to them. */
+const judging: ReadonlySet<AgentEdge['kind']> = new Set<AgentEdge['kind']>(['reflection', 'guardrails'])
+
 function walk(found: Set<string>, caller: Caller, { find }: TransferContext): void {
-  for (const id of found) {
-    const agent = id === caller.agent.id ? caller.agent : find(caller, id)
-    for (const edge of agent === null ? [] : agentEdgesOf(agent)) found.add(edge.agent)
+  for (const at of found) {
+    const agent = at === caller.agent.id ? caller.agent : find(caller, at)
+    for (const { kind, agent: id } of agent === null ? [] : agentEdgesOf(agent)) if (!judging.has(kind)) found.add(id)
   }
 }
 

@@ -7,12 +7,12 @@ import { lookAtOnce, lookInto } from './find.ts'
 import type { LookElsewhere } from './work.ts'
 
 /** What of an agent holds its checks. A definition of an earlier version has none. */
-export type Guarded = Partial<Pick<AgentData, 'guardrails'>>
+export type Guarded = Partial<Pick<AgentData, 'guardrails'>> & Pick<AgentData, 'id'>
 
 const nobody: HookRow = []
 
 /** Whether an agent checks anything there. */
-export function isGuarded({ guardrails }: Guarded, side: GuardrailSide): boolean {
+export function isGuarded({ guardrails }: Partial<Pick<AgentData, 'guardrails'>>, side: GuardrailSide): boolean {
   return guardrails !== undefined && guardrails[side].length > 0
 }
 
@@ -31,13 +31,14 @@ export class Guards {
 
   /** The checks of agents, in their order. */
   of(agents: readonly Guarded[], side: GuardrailSide): HookRow {
-    const [first, ...more] = agents
+    const [first] = agents
     if (first === undefined) return nobody
-    const row = this.#ofOne(first, side)
-    return more.length === 0 ? row : [...row, ...more.flatMap((agent) => this.#ofOne(agent, side))]
+    return agents.length === 1
+      ? this.#ofOne(first, side)
+      : [...new Set(agents)].flatMap((one) => this.#ofOne(one, side))
   }
 
-  /** The same at once: null for a text that is too long for that, and where nothing is taken out. */
+  /** What `redact` does, at once: null for a text that is too long for that, and where nothing is taken out. */
   redactNow(agent: Guarded, message: string): Redacted | null {
     let text = message
     const hits: Redacted['hits'][number][] = []
@@ -47,17 +48,20 @@ export class Guards {
       if (found === null) return null
       if (found === text) continue
       text = String(found)
-      hits.push({ name: check.name, action: check.action })
+      hits.push({ name: check.name, action: check.action, agent: agent.id })
     }
     return hits.length === 0 ? null : { text, hits }
   }
 
-  /** What the checks of these agents make of a text that stands in no log. Rejects with `GUARDRAIL_REFUSED`. */
+  /** What the checks of these agents make of a text that stands in no log, and leaves no notice. Rejects with `GUARDRAIL_REFUSED`. */
   async pass(agents: readonly Guarded[], side: GuardrailSide, given: string): Promise<string> {
     let text = given
     for (const { ask, hooks } of this.of(agents, side)) {
-      const answer = (await ask({ text })) as { readonly rewrite?: string; readonly refuse?: string } | undefined
-      if (answer?.rewrite !== undefined) text = answer.rewrite
+      const asked = Promise.resolve(ask({ text })) as Promise<
+        { readonly rewrite?: string; readonly refuse?: string } | undefined
+      >
+      const answer = await asked.catch(() => ({ refuse: `guardrail ${hooks.name} failed` }))
+      if (answer !== undefined && 'rewrite' in answer && answer.rewrite !== undefined) text = answer.rewrite
       if (answer?.refuse !== undefined)
         throw new WitanError('GUARDRAIL_REFUSED', answer.refuse, { hint: `Ask for what \`${hooks.name}\` lets pass.` })
     }
@@ -68,12 +72,12 @@ export class Guards {
   async redact(agents: readonly Guarded[], message: string): Promise<Redacted> {
     let text = message
     const hits: Redacted['hits'][number][] = []
-    for (const { hooks, ask, guardrail } of this.of(agents, 'input')) {
+    for (const { hooks, ask, guardrail, of = '' } of this.of(agents, 'input')) {
       if (guardrail !== 'redact') continue
       const answer = (await ask({ message: text })) as { readonly rewrite: string } | undefined
       if (answer === undefined) continue
       text = answer.rewrite
-      hits.push({ name: hooks.name, action: guardrail })
+      hits.push({ name: hooks.name, action: guardrail, agent: of })
     }
     return { text, hits }
   }
@@ -85,7 +89,9 @@ export class Guards {
     if (known !== undefined) return known
     const checks = agent.guardrails?.[side] ?? []
     // Those that ask an agent are calls in the tree.
-    const made = checks.flatMap((check) => (check.kind === 'agent' ? [] : [rowOf(check, this.#elsewhere)]))
+    const made = checks.flatMap((check) =>
+      check.kind === 'agent' ? [] : [{ ...rowOf(check, this.#elsewhere), of: agent.id }],
+    )
     rows.set(agent, made)
     return made
   }
@@ -94,7 +100,7 @@ export class Guards {
 /** A text without what agents take out of what they read, and which of their checks found something. */
 interface Redacted {
   readonly text: string
-  readonly hits: readonly { readonly name: string; readonly action: GuardrailAction }[]
+  readonly hits: readonly { readonly name: string; readonly action: GuardrailAction; readonly agent: string }[]
 }
 
 /** How long a check may take: the thread of patterns answers earlier, or is ended. */

@@ -19,17 +19,24 @@ export interface GuardQuestion {
 /** Looks for a pattern where that holds nothing up: on a thread. */
 export type LookElsewhere = (question: GuardQuestion) => Promise<boolean | string>
 
-/** The text without what fits, or whether anything does. Takes time that is linear in the text. Throws if the text would become too long. */
-export function guardText(expression: RE2JS, work: GuardWork, text: string): boolean | string {
+/**
+ * The text without what fits, or whether anything does. One search takes time that is linear in the text; after each match begins another, and `mayGoOn` is
+ * asked before it with how much is left. Null if it may not. Throws if the text would become too long.
+ */
+export function guardText(
+  expression: RE2JS,
+  { work, text }: Omit<GuardQuestion, 'pattern'>,
+  mayGoOn: (left: number) => boolean,
+): boolean | string | null {
   if (!expression.test(text)) return work === 'find' ? false : text
-  return work === 'find' ? true : redacted(expression, text)
+  return work === 'find' ? true : redacted(expression, text, mayGoOn)
 }
 
 /**
  * What was taken out before is whole: a match that reaches into a mark takes all of it, and gives one mark again. So a second look finds nothing, and
  * many patterns do not make a text longer than one does.
  */
-function redacted(expression: RE2JS, text: string): string {
+function redacted(expression: RE2JS, text: string, mayGoOn: (left: number) => boolean): string | null {
   const matcher = expression.matcher(text)
   const parts: string[] = []
   let length = 0
@@ -55,6 +62,7 @@ function redacted(expression: RE2JS, text: string): string {
     // Matches that touch are one.
     if (begin > from || from === 0) keep(text.slice(from, begin) + redactedText)
     from = end
+    if (!mayGoOn(text.length - from)) return null
   }
   keep(text.slice(from))
   return parts.join('')

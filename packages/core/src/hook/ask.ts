@@ -217,9 +217,9 @@ function refuseFor<Seen extends object, Written>(
 
 function decide<Seen extends object, Written>(
   { question, bodies }: Asking<Seen, Written>,
-  { hooks, guardrail }: HookOfRow,
-  of: Omit<Decision, 'hook' | 'at' | 'guardrail'>,
+  { hooks, guardrail, of }: HookOfRow,
+  what: Omit<Decision, 'hook' | 'at' | 'guardrail' | 'of'>,
 ): void {
-  const decision = { hook: hooks.name, at: question.at, ...of }
-  bodies.push(guardrail === undefined ? decision : { ...decision, guardrail })
+  const decision = { hook: hooks.name, at: question.at, ...what }
+  bodies.push(guardrail === undefined || of === undefined ? decision : { ...decision, guardrail, of })
 }

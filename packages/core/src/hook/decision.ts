@@ -18,6 +18,10 @@ export interface Decision extends Omit<HookBody, 'at' | 'effect'> {
   readonly effect: HookEffect | GuardEffect
   /** The action of a guardrail; absent for a hook. */
   readonly guardrail?: GuardrailAction
+  /** The agent whose guardrail it is; absent: the one that is checked. */
+  readonly of?: string
+  /** Set for an answer whose run ended before it was checked. */
+  readonly closes?: true
 }
 
 /** Whether a decision refuses. */
@@ -29,25 +33,41 @@ export function isRefusal({ effect, allows }: Pick<Decision, 'effect' | 'allows'
 export function decisionOf({ type, body }: EntryContent): Decision | null {
   if (type === 'hook') return body
   if (type !== 'notice' || body.code !== 'GUARDRAIL_HIT' || body.decision === undefined) return null
-  return { hook: body.name, guardrail: body.action, ...body.decision }
+  return { hook: body.name, guardrail: body.action, of: body.agent, ...body.decision }
 }
 
-/** The entry of a decision. `agent` is the one whose guardrail it was. */
+/** The entry of a decision on what `agent` reads or says. */
 export function entryOfDecision(decision: Decision, agent: string): EntryContent {
-  const { hook: name, guardrail: action, at, effect, reason, waiting, written } = decision
+  const { hook: name, guardrail: action, of = agent, at, effect, reason, waiting, written, closes } = decision
   if (action === undefined) return { type: 'hook', kind: null, body: decision as HookBody }
   const text = typeof written === 'string' ? { written } : {}
   const place = waiting === undefined ? {} : { waiting }
-  const kept = { at: at as GuardPoint, effect, reason, ...place, ...text }
+  const end = closes === undefined ? {} : { closes }
+  const kept = { at: at as GuardPoint, effect, reason, ...place, ...text, ...end }
   const side = at === 'afterModel' || at === 'answered' ? 'output' : 'input'
   const detail = hitDetail({ name, action, side, agent, hasFailed: effect === 'failed' })
-  return { type: 'notice', kind: null, body: { code: 'GUARDRAIL_HIT', detail, name, action, side, decision: kept } }
+  const about = { code: 'GUARDRAIL_HIT', detail, name, action, side, agent: of } as const
+  return { type: 'notice', kind: null, body: { ...about, decision: kept } }
 }
 
 const didTo = { refuse: 'refused', redact: 'redacted', flag: 'flagged' } as const
 
+/** The notice of something that was taken out of a message to an agent before it was stored. */
+export function hitNotice({
+  name,
+  action,
+  agent,
+}: {
+  readonly name: string
+  readonly action: GuardrailAction
+  readonly agent: string
+}) {
+  const detail = hitDetail({ name, action, side: 'input', agent })
+  return { code: 'GUARDRAIL_HIT', detail, name, action, side: 'input', agent } as const
+}
+
 /** What people read of a hit: never what was found. */
-export function hitDetail(of: {
+function hitDetail(of: {
   readonly name: string
   readonly action: GuardrailAction
   readonly side: 'input' | 'output'

@@ -9,6 +9,8 @@ export interface HookOfRow {
   readonly ask: (seen: object) => unknown
   /** Set for a guardrail, which is asked as a hook is. */
   readonly guardrail?: GuardrailAction
+  /** The agent whose guardrail it is. */
+  readonly of?: string
 }
 
 /** The hooks that are asked one after the other. */

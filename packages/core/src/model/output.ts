@@ -34,6 +34,12 @@ export function readOutput(agent: AgentData, text: string): unknown {
   return schemaIssue(agent.outputSchema, text) === null ? parseExact(text) : null
 }
 
+/** The same, told apart from the answer `null`. */
+export function outputValue(agent: AgentData, text: string): { readonly value: unknown } | null {
+  if (agent.outputSchema === null || schemaIssue(agent.outputSchema, text) !== null) return null
+  return { value: parseExact(text) }
+}
+
 /** Whether the structured answer of an agent comes in a call of `set_output` after its text, not in the text [Tb10]. */
 export function asksOutput({ outputMode, outputSchema }: AgentData): boolean {
   return outputMode === 'tool' && outputSchema !== null

@@ -75,6 +75,7 @@ export function isOfModel({ type, body }: Entry): boolean {
 /** Whether an entry only closes what a job has begun, since it was cancelled or has failed. */
 export function isClosing({ type, kind, place, body }: Entry, job: string): boolean {
   if (type === 'resolved') return true
+  if (type === 'notice' && body.code === 'GUARDRAIL_HIT') return body.decision?.closes === true
   if (type === 'notice') return body.code === 'USAGE_INCOMPLETE' || body.code === 'PROTOCOL_UNFINISHED'
   if (type === 'task') return place.call === job && endedAs.has(body.status)
   if (type === 'error' && kind === 'model') return body.code === 'MODEL_CALL_LOST'

@@ -22,8 +22,10 @@ export function guard(call: AgentCall, job: Job): void {
     return
   }
   const check = checkOf(call, asked.part)
-  if (asked.end === null || check === null) return
-  recordVerdict(call, job, { check, part: asked.part, end: asked.end })
+  if (asked.end === null) return
+  const { part, end } = asked
+  const gone = { name: part.name, action: 'refuse', message: '' } as const
+  recordVerdict(call, job, { check: check ?? gone, part, end: check === null ? null : end })
 }
 
 /** Records the start of an agent that checks. Where there can be none, what it is to check is refused. */
@@ -59,8 +61,8 @@ function textOf(call: AgentCall, { part: { at, waiting = 0 } }: Guarding): strin
   return scrub === null ? said : scrub(said)
 }
 
-interface Ended extends Guarding {
-  readonly check: AgentCheck
+interface Ended extends Pick<Guarding, 'part'> {
+  readonly check: Pick<AgentCheck, 'name' | 'action' | 'message'>
   /** Null if the agent could not be asked. */
   readonly end: AgentAnswer | null
 }
@@ -68,8 +70,8 @@ interface Ended extends Guarding {
 function recordVerdict(call: AgentCall, job: Job, { check, part, end }: Ended): void {
   const { name, action } = check
   const verdict = end === null ? null : allows(end)
-  const { at, waiting } = part
-  const about = { hook: name, guardrail: action, at, ...(waiting === undefined ? {} : { waiting }) }
+  const { at, waiting, of } = part
+  const about = { hook: name, guardrail: action, at, of, ...(waiting === undefined ? {} : { waiting }) }
   const decision: Decision =
     verdict === null
       ? { ...about, effect: 'failed', reason: `guardrail ${name} failed` }

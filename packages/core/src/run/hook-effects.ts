@@ -16,6 +16,7 @@ export function recordHooks(job: Job, place: CallPlace, bodies: readonly Decisio
 export function recordHook(job: Job, place: CallPlace, body: Decision): void {
   const isAskedAgain = mayAnswerAgain(job.run.calls.get(place.call))
   record(job, place, entryOfDecision(body, place.author))
+  if (body.closes === true) return
   const { at, interruption, toolCallId } = body
   if (at === 'beforeTool' && toolCallId !== undefined) forgetPrepared(job, place, toolCallId)
   if (!isRefusal(body)) return

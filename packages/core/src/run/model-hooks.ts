@@ -7,7 +7,7 @@ import { hooksAt, isCheckedReply, outputRow, replyRow } from '../job/hook-dues.t
 import type { Job } from '../job/job.ts'
 import type { ModelToolCall } from '../model/message.ts'
 import type { ModelReply } from '../model/model.ts'
-import { asksOutput, outputIn, outputIssue, outputToolName, readOutput } from '../model/output.ts'
+import { asksOutput, outputIn, outputIssue, outputToolName, outputValue } from '../model/output.ts'
 import { recordHook } from './hook-effects.ts'
 import { lineFor } from '../conversation/line.ts'
 import { ask, type ShownRequest, textOfHook } from './hook-question.ts'
@@ -86,13 +86,15 @@ function withNote({ messages, tools }: ShownRequest, { agent }: AgentCall, note:
 const longestNote = 16_000
 
 /** A reply, and what hooks and guardrails decided of it: what they wrote stands in place of its text, or of its structured form. */
-export function checkedReply(modelCall: PreparedModelCall, job: Job, reply: ModelReply): Outcome | Promise<Outcome> {
-  const { call, purpose } = modelCall
+export function checkedReply(
+  { call, job, signal }: Thinking,
+  { purpose }: PreparedModelCall,
+  reply: ModelReply,
+): Outcome | Promise<Outcome> {
   if (purpose === 'critique') return { reply }
-  const signal = job.busy.get(call.place.call)?.signal
   // Of the structured form of an answer hooks are not asked.
   const row = purpose === null ? replyRow(job, call) : outputRow(job, call)
-  if (row.length === 0 || signal === undefined) return { reply }
+  if (row.length === 0) return { reply }
   const form = purpose === 'output' ? formOf(reply) : null
   if (purpose === 'output' && form === null) return { reply: { ...reply, text: '' } }
   const isFit = form === null || outputIssue(call.agent, form.arguments) === null
@@ -127,8 +129,8 @@ function outputOf({ agent }: AgentCall, text: string, isForm: boolean): Pick<Gua
   if (agent.outputSchema === null || !isGuarded(agent, 'output')) return {}
   if (isForm) return { output: { value: outputIn(agent, text) } }
   if (asksOutput(agent)) return {}
-  const value = readOutput(agent, text)
-  return value === null ? {} : { output: { value } }
+  const output = outputValue(agent, text)
+  return output === null ? {} : { output }
 }
 
 function decided(reply: ModelReply, verdict: Verdict<string>, form: ModelToolCall | null): Outcome {

@@ -9,6 +9,8 @@ import {
 } from '@witan/protocol'
 import type { AgentEndBody, CallPlace, Entry, EntryContent, ErrorBody } from '@witan/protocol/entries'
 import { linkOfRemote, remoteOf } from '../agent/remote-agent.ts'
+import { unheardCheck } from '../conversation/guards.ts'
+import { entryOfDecision } from '../hook/decision.ts'
 import { type AgentCall, answeredCall, callInControl, isTop, type ToolCall } from '../conversation/state.ts'
 import { isBody } from '../conversation/body.ts'
 import { unfinishedPlan } from '../conversation/plan.ts'
@@ -123,8 +125,7 @@ export function failCall(
   forgetAnswer(call, job)
   const text = errorText(why.detail)
   const detail = call.scrub === null ? text : call.scrub(text)
-  const isFinal = why.code === 'REFLECTION_FAILED' || why.code === 'HOOK_REFUSED'
-  if (call.draft !== null && !isFinal) return failRevision(call, job, { ...why, detail })
+  if (call.draft !== null && !endsRevision.has(why.code)) return failRevision(call, job, { ...why, detail })
   const last = answeredCall(call)
   if (isTop(last)) return failRun(job, problem(why.code, detail, { hint: why.hint }))
   for (const { at, content } of endsOf(call, job)) {
@@ -134,6 +135,13 @@ export function failCall(
   }
   if (last.handOver !== null) returnControl(last, job, { speaker: call, failure: { code: why.code, detail } })
 }
+
+/** What fails a call although it has a draft. */
+const endsRevision: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'REFLECTION_FAILED',
+  'HOOK_REFUSED',
+  'GUARDRAIL_REFUSED',
+])
 
 /** The draft is the answer after all, unless its agent wants such a call to fail [F08]. */
 function failRevision(
@@ -275,6 +283,7 @@ function closeAll(job: Job): void {
   for (const call of [...run.calls.values()].reverse()) {
     abandonRemote(call, job)
     for (const toolCall of call.toolCalls) closeToolCall(toolCall, job, detail)
+    closeAnswer(call, job)
     if (isTop(call)) continue
     endTeller(call, job, run.cancelled ? 'cancelled' : 'failed')()
     if (run.cancelled) record(job, call.place, cancelledOf(job, call))
@@ -285,6 +294,16 @@ function closeAll(job: Job): void {
         body: { code: 'RUN_CANCELLED', detail, usage: usageOf(call.usage) },
       })
   }
+}
+
+/** An answer that nobody has checked to the end is none. */
+function closeAnswer(call: AgentCall, job: Job): void {
+  const left = unheardCheck(call)
+  if (left === null) return
+  const { name, action } = left.check
+  const reason = `guardrail ${name} failed`
+  const decision = { hook: name, guardrail: action, at: 'answered', effect: 'failed', reason, closes: true } as const
+  record(job, call.place, entryOfDecision(decision, left.part.of))
 }
 
 /** What was begun on another server is to stop there. What it has cost meanwhile is not known. */

@@ -2,7 +2,7 @@
 import type { AgentStartBody, TaskGrant, Writable } from '@witan/protocol/entries'
 import { placeOfChild } from '../conversation/address.ts'
 import { openPlan } from '../conversation/plan.ts'
-import { hitDetail } from '../hook/decision.ts'
+import { hitNotice } from '../hook/decision.ts'
 import type { AgentCall, ToolCall } from '../conversation/state.ts'
 import { bind, withGenerated } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
@@ -114,10 +114,6 @@ export function startChild(of: ChildStart, job: Job): void {
   if (more.passTakes !== undefined) body.passTakes = more.passTakes
   if (more.background === undefined) record(job, place, { type: 'start', kind: 'agent', body })
   else recordSpawn(job, place, body)
-  for (const { name, action } of clean?.hits ?? []) {
-    const detail = hitDetail({ name, action, side: 'input', agent: child.agent })
-    const body = { code: 'GUARDRAIL_HIT', detail, name, action, side: 'input' } as const
-    record(job, place, { type: 'notice', kind: null, body })
-  }
+  for (const hit of clean?.hits ?? []) record(job, place, { type: 'notice', kind: null, body: hitNotice(hit) })
   if (peerMessage !== undefined) recordSent(job, place, { sender: parent, text: child.message, sent: peerMessage.sent })
 }

@@ -78,7 +78,7 @@ async function asked(thinking: Thinking, request: Request): Promise<NextStep> {
   if ('reply' in outcome) countWork(outcome.reply.text.length / charactersOfUnit)
   if (isWorkSpent()) await nextTurn() // replies that arrive together may all be long
   if ('reply' in outcome && request.purpose !== 'summary') {
-    const checked = checkedReply(request, job, outcome.reply)
+    const checked = checkedReply(thinking, request, outcome.reply)
     outcome = checked instanceof Promise ? await checked : checked
   }
   const answer = 'reply' in outcome && request.purpose === null ? prepareAnswer(call, outcome.reply.text) : null

@@ -57,14 +57,14 @@ function receive(of: Running, reply: PatternReply): void {
   waiting.delete(reply.id)
   if ('failed' in reply) one?.reject(new Error(reply.failed))
   else one?.resolve(reply.found)
-  if (waiting.size > 0) return watch(of)
+  of.timer?.refresh()
+  if (waiting.size > 0) return
   rest(of)
   worker.unref()
 }
 
 function watch(of: Running): void {
-  if (of.timer !== null) clearTimeout(of.timer)
-  of.timer = setTimeout(() => {
+  of.timer ??= setTimeout(() => {
     lose(of, `it said nothing for ${silentMs / 1000} s`)
     of.worker.terminate().catch(() => {})
   }, silentMs)

@@ -1,6 +1,7 @@
 /** The thread of patterns: it answers one question after another. */
 import { parentPort } from 'node:worker_threads'
 import type { RE2JS } from 're2js'
+import { steady } from '../identity/clock.ts'
 import { expressionOf, type GuardQuestion, guardText } from '../guard/work.ts'
 
 /** A question to the thread. */
@@ -23,9 +24,14 @@ function compiled(pattern: string): RE2JS {
   return expression
 }
 
-function answer({ id, pattern, work, text }: SentQuestion): PatternReply {
+/** How long one question may take, in ms: others wait for it. */
+const mostMs = 2_000
+
+function answer({ id, ...question }: SentQuestion): PatternReply {
+  const end = steady() + mostMs
   try {
-    return { id, found: guardText(compiled(pattern), work, text) }
+    const found = guardText(compiled(question.pattern), question, () => steady() < end)
+    return found === null ? { id, failed: `it took longer than ${mostMs / 1000} s` } : { id, found }
   } catch (error) {
     return { id, failed: error instanceof Error ? error.message : 'unknown trouble' }
   }
