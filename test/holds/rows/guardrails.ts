@@ -50,9 +50,14 @@ export const guardrailsRows: readonly Row[] = [
     () => ({ prompt: long('word 12 ', 1_000_000) }),
   ),
   guarded(
-    '20 patterns that redact 100,000 matches of a prompt',
+    '20 patterns that redact 75,000 digits of a prompt',
     () => ({ input: twenty((at) => `[${at % 10}]+`, 'redact') }),
-    () => ({ prompt: long('word 12 34 56 78 90 ', 1_000_000) }),
+    () => ({ prompt: long('word 12 34 56 78 90 ', 150_000) }),
+  ),
+  guarded(
+    'a pattern that looks at all of a text behind each match',
+    () => ({ input: [check(0, '.*[^A-Z]|[A-Z]', 'redact')], output: [check(1, '.*[^A-Z]|[A-Z]', 'redact')] }),
+    () => ({ prompt: 'A'.repeat(3_000), reply: 'A'.repeat(100_000) }),
   ),
   guarded(
     '20 heavy patterns, and a reply of 1 million characters',

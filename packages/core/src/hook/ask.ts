@@ -189,6 +189,9 @@ function takeWritten<Seen extends object, Written>(
   one: HookOfRow,
   taken: Taken<Written> | null,
 ): void {
+  // What a guardrail cannot take out any more is refused: nothing is wrong with it.
+  if (taken === null && one.guardrail !== undefined)
+    return refuseFor(asking, one, { effect: 'failed', reason: `guardrail ${one.hooks.name} failed` })
   if (taken === null) return fail(asking, one, new TypeError(`it may write ${writable[asking.question.at]} there`))
   const { value: written } = taken
   asking.written = written
