@@ -90,7 +90,7 @@ function isRefusedAnswer(body: NoticeBody): boolean {
 }
 
 /** Whether a hook wrote another answer, or another result of the call that asked for it. */
-function isOfAnswer({ at, effect }: Decision): boolean {
+function isOfAnswer({ at, effect }: Pick<Decision, 'at' | 'effect'>): boolean {
   return effect === 'rewritten' && (at === 'afterRun' || at === 'afterTool')
 }
 

@@ -7,7 +7,7 @@ import { embeddingsIn, emptyCounters } from '@witan/protocol/entries'
 import type { AgentEndBody, CallPlace, CritiqueBody, Entry, LoggedToolCall } from '@witan/protocol/entries'
 import { addCall, type Plan, planNow, revised } from '@witan/protocol/plan'
 import type { FileReference } from '@witan/protocol/files'
-import { type Decision, decisionOf, isRefusal } from '../hook/decision.ts'
+import { type Decision, decisionOf, decisionOfHook, isRefusal } from '../hook/decision.ts'
 import { callersView, type Gathered, handleOf, beginGathering, gatherFrom, plainView } from './callers-view.ts'
 import { isOfStep } from './plan.ts'
 import { askedView, isRequired } from './fold-interruptions.ts'
@@ -198,7 +198,7 @@ function applyOwn(document: DocumentFold, entry: Entry): void {
   } else if (entry.type === 'end' && entry.kind === 'model') applyReply(document, entry)
   else if (entry.type === 'end' && entry.kind === 'agent') applyAnswer(document, entry)
   else if (entry.type === 'critique') applyCritique(document, entry.body)
-  else if (entry.type === 'hook') applyDecision(document, place, entry.body)
+  else if (entry.type === 'hook') applyDecision(document, place, decisionOfHook(entry.body))
   else if (entry.type === 'checkpoint') addSpentElsewhere(document.usage, entry.body)
   else if (entry.type === 'notice') {
     if (entry.body.code === 'USAGE_INCOMPLETE') document.usage.complete = false

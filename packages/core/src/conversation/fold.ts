@@ -43,6 +43,7 @@ import { foldNotice } from './fold-notice.ts'
 import { foldMemory } from './remembered.ts'
 import { foldCritique } from './critique.ts'
 import { beginGuard, endGuard } from './guards.ts'
+import { decisionOfHook } from '../hook/decision.ts'
 import { checksOf, foldDecision } from './hooks.ts'
 import { foldPlan } from './plan.ts'
 import { foldNoReply, foldReply } from './fold-reply.ts'
@@ -149,7 +150,7 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
     case 'critique':
       return foldCritique(run, entry)
     case 'hook':
-      return foldDecision(run, entry.place, entry.body)
+      return foldDecision(run, entry.place, decisionOfHook(entry.body))
     case 'summary': {
       const document = run?.calls.get(entry.place.call)?.document
       if (document !== undefined) dropHistory(document, entry.body)

@@ -1,6 +1,7 @@
 /** Which agents are still to check what a call reads and says: a function of the fold alone. */
 import type { AgentData } from '@witan/protocol'
 import type { GuardedPart, Guardrail, GuardrailSide, Writable } from '@witan/protocol/entries'
+import { isGuarded } from '../guard/checks.ts'
 import { verdictIn } from '../guard/verdict.ts'
 import type { Decision } from '../hook/decision.ts'
 import type { AgentAnswer } from '../tool/tool.ts'
@@ -56,6 +57,11 @@ export function readingAgents(call: AgentCall): readonly AgentCall['agent'][] {
   const agents = [call.agent]
   for (let at = call; at.handOver !== null && at.parent !== null; at = at.parent) agents.push(at.parent.agent)
   return agents
+}
+
+/** Whether what a call says is checked before it is heard, by anything. */
+export function isCheckedReply(call: AgentCall): boolean {
+  return heardAgents(call).some((agent) => isGuarded(agent, 'output'))
 }
 
 /** Whether agents check what this one says. */
@@ -205,9 +211,9 @@ function passGuard(call: AgentCall): void {
 }
 
 /** Folds what was decided where an agent did not allow something. */
-export function foldGuardDecision(call: AgentCall, { hook, at, effect }: Decision): void {
+export function foldGuardDecision(call: AgentCall, { name, at, effect }: Decision): void {
   const { guard } = call
-  if (guard === null || guard.end === null || guard.part.name !== hook || guard.part.at !== at) return
+  if (guard === null || guard.end === null || guard.part.name !== name || guard.part.at !== at) return
   if (effect === 'flagged') passGuard(call)
   else call.guard = null
 }

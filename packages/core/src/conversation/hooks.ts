@@ -35,10 +35,10 @@ function refusedBy(decision: Decision): string | null {
 }
 
 /** What a model reads of something that was refused. */
-export function refusalText({ hook, reason, guardrail }: Pick<Decision, 'hook' | 'reason' | 'guardrail'>): string {
-  if (guardrail !== undefined) return reason ?? `guardrail ${hook} refused`
-  const failed = `hook ${hook} failed`
-  return reason === failed ? failed : `hook ${hook} refused: ${reason}`
+export function refusalText({ name, reason, action }: Pick<Decision, 'name' | 'reason' | 'action'>): string {
+  if (action !== undefined) return reason ?? `guardrail ${name} refused`
+  const failed = `hook ${name} failed`
+  return reason === failed ? failed : `hook ${name} refused: ${reason}`
 }
 
 /** What checks have decided of a call, to be added to. */

@@ -72,12 +72,12 @@ export class Guards {
   async redact(agents: readonly Guarded[], message: string): Promise<Redacted> {
     let text = message
     const hits: Redacted['hits'][number][] = []
-    for (const { hooks, ask, guardrail, of = '' } of this.of(agents, 'input')) {
-      if (guardrail !== 'redact') continue
+    for (const { hooks, ask, action, of = '' } of this.of(agents, 'input')) {
+      if (action !== 'redact') continue
       const answer = (await ask({ message: text })) as { readonly rewrite: string } | undefined
       if (answer === undefined) continue
       text = answer.rewrite
-      hits.push({ name: hooks.name, action: guardrail, agent: of })
+      hits.push({ name: hooks.name, action, agent: of })
     }
     return { text, hits }
   }
@@ -109,7 +109,7 @@ const timeoutMs = 60_000
 function rowOf(check: Exclude<Guardrail, { readonly kind: 'agent' }>, elsewhere: LookElsewhere): HookOfRow {
   const hooks = { name: check.name, timeoutMs, onError: 'refuse' } as const
   const ask = check.kind === 'pattern' ? patternAsker(check, elsewhere) : schemaAsker(check)
-  return { hooks, ask, guardrail: check.action }
+  return { hooks, ask, action: check.action }
 }
 
 /** The words that guardrails look at where hooks see others: what the target of a hand-over reads of this run. */

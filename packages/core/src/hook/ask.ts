@@ -159,11 +159,11 @@ function takeAnswer<Seen extends object, Written>(
 
 /** What a hook answered. Throws for what is no answer. */
 function answerOf(
-  { guardrail }: HookOfRow,
+  { action }: HookOfRow,
   answer: unknown,
 ): { readonly refuse?: string; readonly rewrite?: unknown; readonly isFlag?: boolean } {
   if (typeof answer === 'object' && answer !== null) {
-    if (guardrail === 'flag' && 'flag' in answer) return { isFlag: true }
+    if (action === 'flag' && 'flag' in answer) return { isFlag: true }
     const { refuse, rewrite } = answer as { readonly refuse?: unknown; readonly rewrite?: unknown }
     if (typeof refuse === 'string' && rewrite === undefined) return { refuse }
     if (rewrite !== undefined && refuse === undefined) return { rewrite }
@@ -190,7 +190,7 @@ function takeWritten<Seen extends object, Written>(
   taken: Taken<Written> | null,
 ): void {
   // What a guardrail cannot take out any more is refused: nothing is wrong with it.
-  if (taken === null && one.guardrail !== undefined)
+  if (taken === null && one.action !== undefined)
     return refuseFor(asking, one, { effect: 'failed', reason: `guardrail ${one.hooks.name} failed` })
   if (taken === null) return fail(asking, one, new TypeError(`it may write ${writable[asking.question.at]} there`))
   const { value: written } = taken
@@ -199,10 +199,10 @@ function takeWritten<Seen extends object, Written>(
 }
 
 function fail<Seen extends object, Written>(asking: Asking<Seen, Written>, one: HookOfRow, error: unknown): void {
-  const { hooks, guardrail } = one
+  const { hooks, action } = one
   const { name, onError } = hooks
   const { at, report } = asking.question
-  const who = guardrail === undefined ? 'Hook' : 'Guardrail'
+  const who = action === undefined ? 'Hook' : 'Guardrail'
   report(`${who} \`${name}\` failed at ${at}: ${reasonOf(error, 'unknown trouble')}`)
   const reason = `${who.toLowerCase()} ${name} failed`
   if (onError !== 'allow') return refuseFor(asking, one, { effect: 'failed', reason })
@@ -220,9 +220,9 @@ function refuseFor<Seen extends object, Written>(
 
 function decide<Seen extends object, Written>(
   { question, bodies }: Asking<Seen, Written>,
-  { hooks, guardrail, of }: HookOfRow,
-  what: Omit<Decision, 'hook' | 'at' | 'guardrail' | 'of'>,
+  { hooks, action, of }: HookOfRow,
+  what: Omit<Decision, 'name' | 'at' | 'action' | 'of'>,
 ): void {
-  const decision = { hook: hooks.name, at: question.at, ...what }
-  bodies.push(guardrail === undefined || of === undefined ? decision : { ...decision, guardrail, of })
+  const decision = { name: hooks.name, at: question.at, ...what }
+  bodies.push(action === undefined || of === undefined ? decision : { ...decision, action, of })
 }

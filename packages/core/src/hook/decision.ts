@@ -12,12 +12,14 @@ import type {
 /** Where something is checked. */
 export type CheckPoint = HookPoint | GuardPoint
 
-/** What a check decided. `hook` is the name of the hook or of the guardrail. */
-export interface Decision extends Omit<HookBody, 'at' | 'effect'> {
+/** What a check decided. */
+export interface Decision extends Omit<HookBody, 'hook' | 'at' | 'effect'> {
+  /** The name of the hook or of the guardrail. */
+  readonly name: string
   readonly at: CheckPoint
   readonly effect: HookEffect | GuardEffect
-  /** The action of a guardrail; absent for a hook. */
-  readonly guardrail?: GuardrailAction
+  /** What a guardrail does; absent for a hook. */
+  readonly action?: GuardrailAction
   /** The agent whose guardrail it is; absent: the one that is checked. */
   readonly of?: string
   /** Set for an answer whose run ended before it was checked. */
@@ -31,15 +33,21 @@ export function isRefusal({ effect, allows }: Pick<Decision, 'effect' | 'allows'
 
 /** What an entry says that was decided; null for any other entry. */
 export function decisionOf({ type, body }: EntryContent): Decision | null {
-  if (type === 'hook') return body
+  if (type === 'hook') return decisionOfHook(body)
   if (type !== 'notice' || body.code !== 'GUARDRAIL_HIT' || body.decision === undefined) return null
-  return { hook: body.name, guardrail: body.action, of: body.agent, ...body.decision }
+  return { name: body.name, action: body.action, of: body.agent, ...body.decision }
+}
+
+/** What the entry of a hook says. */
+export function decisionOfHook({ hook: name, ...body }: HookBody): Decision {
+  return { name, ...body }
 }
 
 /** The entry of a decision on what `agent` reads or says. */
 export function entryOfDecision(decision: Decision, agent: string): EntryContent {
-  const { hook: name, guardrail: action, of = agent, at, effect, reason, waiting, written, closes } = decision
-  if (action === undefined) return { type: 'hook', kind: null, body: decision as HookBody }
+  const { name, action, ...body } = decision
+  if (action === undefined) return { type: 'hook', kind: null, body: { hook: name, ...body } as HookBody }
+  const { of = agent, at, effect, reason, waiting, written, closes } = body
   const text = typeof written === 'string' ? { written } : {}
   const place = waiting === undefined ? {} : { waiting }
   const end = closes === undefined ? {} : { closes }

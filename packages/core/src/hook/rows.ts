@@ -7,8 +7,8 @@ import { functionAt, type Hooks } from './define-hooks.ts'
 export interface HookOfRow {
   readonly hooks: Pick<Hooks, 'name' | 'timeoutMs' | 'onError'>
   readonly ask: (seen: object) => unknown
-  /** Set for a guardrail, which is asked as a hook is. */
-  readonly guardrail?: GuardrailAction
+  /** What a guardrail does, which is asked as a hook is; absent for a hook. */
+  readonly action?: GuardrailAction
   /** The agent whose guardrail it is. */
   readonly of?: string
 }

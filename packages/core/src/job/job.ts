@@ -11,7 +11,7 @@ import type { PreparedArguments } from '../tool/arguments.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 import type { InterruptionDraft } from '../tool/waiting.ts'
 import type { Environment, ReportedPlace } from './environment.ts'
-import { type HookDues, hookDues } from './hook-dues.ts'
+import { type CheckDues, checkDues } from './check-dues.ts'
 import { Waker } from './waker.ts'
 import { Writer } from './writer.ts'
 
@@ -89,7 +89,7 @@ export class Job {
   readonly busy = new Map<string, AbortController>()
   readonly waker = new Waker()
   /** What hooks are still to be asked; null in a replay. */
-  readonly hooks: HookDues | null
+  readonly hooks: CheckDues | null
   /** Values computed once per agent call or tool call. */
   readonly cache = {
     tools: new Map<AgentCall, CallTools>(),
@@ -106,7 +106,7 @@ export class Job {
 
   constructor(env: Environment, log: ConversationLog, identity: JobIdentity & { readonly again?: boolean }) {
     this.env = env
-    this.hooks = env.hooks === null ? null : hookDues(env.hooks, env.guards)
+    this.hooks = env.hooks === null ? null : checkDues(env.hooks, env.guards)
     this.log = log
     this.identity = { id: identity.id, epoch: identity.epoch, attempts: identity.attempts, since: env.clock.now() }
     const { attempts } = identity

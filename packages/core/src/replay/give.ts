@@ -9,7 +9,7 @@ import { endModelCalls, endTool, recordCheckpoint, type ToolRun } from '../run/a
 import { type Decision, decisionOf } from '../hook/decision.ts'
 import { isTop } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
-import { recordHook } from '../run/hook-effects.ts'
+import { recordDecision } from '../run/decision-effects.ts'
 import { failCall } from '../run/settle.ts'
 import { recordNote } from '../run/think.ts'
 import type { Request } from '../run/thinking.ts'
@@ -81,7 +81,7 @@ function giveDecision(
     const request = requestOf(underWay, place.call)
     return request !== null && giveReplyBehind(engine, request)
   }
-  recordHook(job, place, body)
+  recordDecision(job, place, body)
   if (body.at === 'beforeModel' && !job.run.calls.has(place.call)) forgetThinking(underWay, place.call, job)
   return true
 }

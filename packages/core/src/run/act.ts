@@ -25,7 +25,7 @@ import {
 import { passedArguments, recordOutcome } from './admit.ts'
 import { toolsOf } from './caller.ts'
 import { askOfResult } from './check-result.ts'
-import { recordHooks } from './hook-effects.ts'
+import { recordDecisions } from './decision-effects.ts'
 import { handOver, refuseOthers } from './hand-over.ts'
 import { bodyOf } from './call-body.ts'
 import { interrupt } from './interrupt.ts'
@@ -33,7 +33,7 @@ import { failCall } from './settle.ts'
 import { spawn } from './spawn.ts'
 import { isAbandoned, orAborted, TimeUp } from '../job/abort.ts'
 import { callArtifacts } from '../job/call-artifacts.ts'
-import { hooksAt } from '../job/hook-dues.ts'
+import { hooksAt } from '../job/check-dues.ts'
 import { type OpenModelCall, type Job, record } from '../job/job.ts'
 import { cutOff, endModelCall, type NoReply } from '../job/lost-calls.ts'
 import { circumstances } from '../job/task.ts'
@@ -142,7 +142,7 @@ export function endTool(
   bodies: readonly Decision[] = noBodies,
 ): boolean {
   if (job.lifecycle.stopped !== null || isAbandoned(controller.signal)) return false
-  recordHooks(job, toolCall.place as CallPlace, bodies)
+  recordDecisions(job, toolCall.place as CallPlace, bodies)
   if (outcome.kind === 'pending') pause(toolCall, outcome, job)
   else settleCall(toolCall, job, outcome)
   return true

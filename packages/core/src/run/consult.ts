@@ -12,7 +12,7 @@ import { frozen, ownCopy } from '../identity/frozen.ts'
 import { runByPieces } from '../identity/pausable.ts'
 import { plainCopy } from '../identity/plain.ts'
 import { countWork, isWorkSpent, nextTurn } from '../identity/turn.ts'
-import { type HookDues, hooksAt, isBeginning, messageToCheck, openingRow } from '../job/hook-dues.ts'
+import { type CheckDues, hooksAt, isBeginning, messageToCheck, openingRow } from '../job/check-dues.ts'
 import type { Job } from '../job/job.ts'
 import { outputProblem } from '../model/output.ts'
 import { scrubbingValue } from '../parameter/scrub-value.ts'
@@ -22,7 +22,7 @@ import { passedArguments, preparedOf } from './admit.ts'
 import { resumed } from './act.ts'
 import { toolsOf } from './caller.ts'
 import type { Consultation } from './decide.ts'
-import { recordHook, recordHooks } from './hook-effects.ts'
+import { recordDecision, recordDecisions } from './decision-effects.ts'
 import { askOfResult, hookedKind } from './check-result.ts'
 import { ask, textOfHook, valueIn } from './hook-question.ts'
 import { failCall, outputOf } from './settle.ts'
@@ -43,7 +43,7 @@ export function consult(work: Consultation, job: Job, signal: () => AbortSignal)
 interface Consulting {
   readonly call: AgentCall
   readonly job: Job
-  readonly hooks: HookDues
+  readonly hooks: CheckDues
   signal(): AbortSignal
 }
 
@@ -85,7 +85,7 @@ function openCall(of: Consulting): Promise<void> | null {
   })
   return then(of, verdict, ({ bodies }) => {
     hooks.allowed.add(call)
-    recordHooks(job, call.place, bodies)
+    recordDecisions(job, call.place, bodies)
   })
 }
 
@@ -108,7 +108,7 @@ function joinCall(of: Consulting): Promise<void> | null {
       const text = typeof written === 'string' ? { written: head + written } : {}
       return { ...body, ...text, waiting: at }
     })
-    recordHooks(job, call.place, placed)
+    recordDecisions(job, call.place, placed)
   })
 }
 
@@ -140,7 +140,7 @@ function beginTools(of: Consulting): Promise<void> | null {
     for (const [index, toolCall] of asked.entries()) {
       hooks.allowed.add(toolCall.passed ?? toolCall)
       for (const body of given[index]?.bodies ?? [])
-        recordHook(job, call.place, { ...body, toolCallId: toolCall.requested.id })
+        recordDecision(job, call.place, { ...body, toolCallId: toolCall.requested.id })
     }
   })
 }
@@ -233,7 +233,7 @@ function tellOf(of: Consulting, toolCall: ToolCall): Promise<void> | null {
       if (place === null || toolCall.state === 'settled') continue
       const { id: toolCallId } = toolCall.requested
       for (const body of given[index]?.bodies ?? [])
-        recordHook(job, place, { ...body, interruption: one.id, toolCallId })
+        recordDecision(job, place, { ...body, interruption: one.id, toolCallId })
     }
   })
 }
@@ -249,7 +249,7 @@ function settle(of: Consulting, toolCall: ToolCall): Promise<void> | null {
   }
   return then(of, askOfResult(of, { toolCall, tool, outcome }), (verdict) => {
     hooks.passed.add(toolCall)
-    if (toolCall.state === 'answered' && toolCall.place !== null) recordHooks(job, toolCall.place, verdict.bodies)
+    if (toolCall.state === 'answered' && toolCall.place !== null) recordDecisions(job, toolCall.place, verdict.bodies)
   })
 }
 
@@ -276,7 +276,7 @@ function endCall(of: Consulting): Promise<void> | null {
     // Where a message has come meanwhile there will be another answer, and this one is an earlier one.
     if (call.final !== final) return
     hooks.allowed.add(final)
-    recordHooks(job, call.place, bodies)
+    recordDecisions(job, call.place, bodies)
   })
 }
 
@@ -297,7 +297,7 @@ function passAnswer(of: Consulting): Promise<void> | null {
     ({ bodies }: { readonly bodies: readonly Decision[] }) => {
       if (call.final !== final || call.document.inbox.length > 0) return
       hooks.passed.add(final)
-      recordHooks(job, call.place, bodies)
+      recordDecisions(job, call.place, bodies)
     },
   )
 }

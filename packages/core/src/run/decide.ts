@@ -1,13 +1,13 @@
 /** Decides from the state of a run what to do next. Pure. */
 import {
   dueOfAnswer,
-  type HookDues,
+  type CheckDues,
   isAdmitting,
   isAsking,
   isOpening,
   isSettling,
   messageToCheck,
-} from '../job/hook-dues.ts'
+} from '../job/check-dues.ts'
 import type { CheckPoint } from '../hook/decision.ts'
 import {
   type AgentCall,
@@ -63,7 +63,7 @@ interface Underway {
   readonly remembered: Pick<WeakSet<AgentCall>, 'has'>
   readonly isFailing: boolean
   /** What hooks are still to be asked; null if none ever is, as in a replay. */
-  readonly hooks: HookDues | null
+  readonly hooks: CheckDues | null
 }
 
 /** Decides from the run and the effects under way. At most `maxParallel` effects run at once [C14]. */
@@ -140,7 +140,7 @@ export function mayAct({ state, isLast, place }: ToolCall, busy: Underway['busy'
 }
 
 /** Whether hooks are to be asked of an answer although there is more to read: it stays as an earlier one. */
-function isHeldAnswer(hooks: HookDues | null, call: AgentCall): boolean {
+function isHeldAnswer(hooks: CheckDues | null, call: AgentCall): boolean {
   return hooks !== null && dueOfAnswer(hooks, call) === 'afterRun'
 }
 

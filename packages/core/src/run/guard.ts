@@ -10,7 +10,7 @@ import type { Job } from '../job/job.ts'
 import { jsonForModel } from '../model/attribution.ts'
 import { asksOutput } from '../model/output.ts'
 import { bind } from '../parameter/bind.ts'
-import { recordHook } from './hook-effects.ts'
+import { recordDecision } from './decision-effects.ts'
 import { startChild } from './spawn.ts'
 
 /** Starts the agent that checks something of a call, or records what it came to. */
@@ -71,12 +71,12 @@ function recordVerdict(call: AgentCall, job: Job, { check, part, end }: Ended): 
   const { name, action } = check
   const verdict = end === null ? null : allows(end)
   const { at, waiting, of } = part
-  const about = { hook: name, guardrail: action, at, of, ...(waiting === undefined ? {} : { waiting }) }
+  const about = { name, action, at, of, ...(waiting === undefined ? {} : { waiting }) }
   const decision: Decision =
     verdict === null
       ? { ...about, effect: 'failed', reason: `guardrail ${name} failed` }
       : action === 'flag'
         ? { ...about, effect: 'flagged', reason: null }
         : { ...about, effect: 'refused', reason: refusalReason(check) }
-  recordHook(job, call.place, decision)
+  recordDecision(job, call.place, decision)
 }

@@ -3,12 +3,13 @@ import type { AgentCall } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
 import { frozen } from '../identity/frozen.ts'
 import { type GuardedText, isGuarded } from '../guard/checks.ts'
-import { hooksAt, isCheckedReply, outputRow, replyRow } from '../job/hook-dues.ts'
+import { isCheckedReply } from '../conversation/guards.ts'
+import { hooksAt, outputRow, replyRow } from '../job/check-dues.ts'
 import type { Job } from '../job/job.ts'
 import type { ModelToolCall } from '../model/message.ts'
 import type { ModelReply } from '../model/model.ts'
 import { asksOutput, outputIn, outputIssue, outputToolName, outputValue } from '../model/output.ts'
-import { recordHook } from './hook-effects.ts'
+import { recordDecision } from './decision-effects.ts'
 import { lineFor } from '../conversation/line.ts'
 import { ask, type ShownRequest, textOfHook } from './hook-question.ts'
 import { modelRequest, purposeOf } from './model-request.ts'
@@ -31,7 +32,7 @@ export function askBefore({ call, job, signal }: Thinking): boolean | Promise<bo
   const decide = (verdict: Verdict<string>): boolean => {
     let before = waiting
     for (const body of verdict.bodies) {
-      recordHook(job, call.place, { ...body, waiting: before })
+      recordDecision(job, call.place, { ...body, waiting: before })
       if (body.effect === 'rewritten') before += 1
     }
     return verdict.refused === null

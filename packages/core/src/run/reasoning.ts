@@ -3,7 +3,7 @@ import type { AgentCall } from '../conversation/state.ts'
 import type { Delta } from '../event/live.ts'
 import type { ModelReply, ReasoningPart } from '../model/model.ts'
 import { cutMark } from '../parameter/scrub.ts'
-import { isCheckedReply } from '../job/hook-dues.ts'
+import { isCheckedReply } from '../conversation/guards.ts'
 import type { Job } from '../job/job.ts'
 
 /** The longest reasoning of one reply that is shown, in characters. */

@@ -15,7 +15,7 @@ import { type Job, record } from '../job/job.ts'
 import type { PreparedModelCall } from './prepare-model-call.ts'
 import { recordOutputReply } from './output-request.ts'
 import { addWords, askAgain } from './invalid-reply.ts'
-import { failFor, recordHooks, refusedWords } from './hook-effects.ts'
+import { failFor, recordDecisions, refusedWords } from './decision-effects.ts'
 import { storedReasoning } from './reasoning.ts'
 import { recordCritiqueReply } from './reflect.ts'
 
@@ -25,7 +25,7 @@ export function recordModelReply(
   job: Job,
   { reply, verdict }: { readonly reply: ModelReply; readonly verdict?: Verdict<string> },
 ): void {
-  if (verdict !== undefined) recordHooks(job, modelCall.call.place, verdict.bodies)
+  if (verdict !== undefined) recordDecisions(job, modelCall.call.place, verdict.bodies)
   const refusal = verdict?.bodies.findLast(isRefusal)
   if (refusal !== undefined) return recordRefusedReply(modelCall, job, { reply, refusal })
   if (modelCall.purpose === 'output') return recordOutputReply(modelCall, job, reply)

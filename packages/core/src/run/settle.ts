@@ -302,7 +302,7 @@ function closeAnswer(call: AgentCall, job: Job): void {
   if (left === null) return
   const { name, action } = left.check
   const reason = `guardrail ${name} failed`
-  const decision = { hook: name, guardrail: action, at: 'answered', effect: 'failed', reason, closes: true } as const
+  const decision = { name, action, at: 'answered', effect: 'failed', reason, closes: true } as const
   record(job, call.place, entryOfDecision(decision, left.part.of))
 }
 

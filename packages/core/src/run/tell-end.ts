@@ -1,6 +1,6 @@
 /** Tells hooks of calls that failed or were cancelled: there is nothing left for them to decide [F02]. */
 import type { AgentCall } from '../conversation/state.ts'
-import { hooksAt } from '../job/hook-dues.ts'
+import { hooksAt } from '../job/check-dues.ts'
 import type { Job } from '../job/job.ts'
 import { askRow } from '../hook/ask.ts'
 import { questionOf } from './hook-question.ts'

@@ -8,12 +8,12 @@ import { addWords } from './invalid-reply.ts'
 import { closeInterruption, failCall } from './settle.ts'
 
 /** Records them in order. A refusal is the last one. */
-export function recordHooks(job: Job, place: CallPlace, bodies: readonly Decision[]): void {
-  for (const body of bodies) recordHook(job, place, body)
+export function recordDecisions(job: Job, place: CallPlace, bodies: readonly Decision[]): void {
+  for (const body of bodies) recordDecision(job, place, body)
 }
 
 /** Records one, and what follows from it at once. What it means for a tool call or a reply is recorded with that. */
-export function recordHook(job: Job, place: CallPlace, body: Decision): void {
+export function recordDecision(job: Job, place: CallPlace, body: Decision): void {
   const isAskedAgain = mayAnswerAgain(job.run.calls.get(place.call))
   record(job, place, entryOfDecision(body, place.author))
   if (body.closes === true) return
@@ -52,11 +52,9 @@ const failing: ReadonlySet<Decision['at']> = new Set<Decision['at']>([
 ])
 
 /** Fails a call that a hook or a guardrail refused. */
-export function failFor(call: AgentCall, job: Job, decision: Pick<Decision, 'hook' | 'reason' | 'guardrail'>): void {
+export function failFor(call: AgentCall, job: Job, decision: Pick<Decision, 'name' | 'reason' | 'action'>): void {
   const [code, what] =
-    decision.guardrail === undefined
-      ? (['HOOK_REFUSED', 'hook'] as const)
-      : (['GUARDRAIL_REFUSED', 'guardrail'] as const)
+    decision.action === undefined ? (['HOOK_REFUSED', 'hook'] as const) : (['GUARDRAIL_REFUSED', 'guardrail'] as const)
   const hint = `Look at what the ${what} refuses, or ask for something else.`
   failCall(call, job, { code, detail: refusalText(decision), hint })
 }
