@@ -184,7 +184,7 @@ const words = (...answers: readonly ScriptedAnswer[]) => inTurn(...answers)
 
 const outputSchema = { type: 'object', properties: { said: { type: 'string' } }, required: ['said'] }
 
-/** How words leave the agent `cleaned`, whom nobody is to hear saying them. */
+/** How the agent `cleaned` could say the word; none of these ways may let it out. */
 const waysOut: Readonly<Record<string, Way>> = {
   'an answer': { agents: [cleaned('cleaned')], plays: { cleaned: words(`A ${word}.`) } },
   'words beside a tool call': {

@@ -32,7 +32,7 @@ export interface HookBody {
   readonly written?: unknown
 }
 
-/** What a guardrail decided, in its notice. It stands before what it decided, and nothing is checked again for that. */
+/** What a guardrail decided: a part of its notice. The notice stands before what follows from it, and the same thing is not checked again. */
 export interface GuardDecision {
   readonly at: GuardPoint
   readonly effect: GuardEffect

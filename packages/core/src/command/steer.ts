@@ -227,7 +227,7 @@ export async function progressOf(
   if (call === null || model === null) throw new ModelCallError(whyNobody(named), { retryable: false })
   if (isHeardLate(call))
     throw new WitanError('GUARDRAIL_REFUSED', `An agent checks what \`${call.agent.id}\` says.`, {
-      hint: 'Wait for its answer: nothing of it is told before.',
+      hint: 'Wait for its answer: it is shown once that agent has allowed it.',
     })
   const readers = readingAgents(call)
   // What waits may not be checked yet.

@@ -1,4 +1,4 @@
-/** Folds what hooks and guardrails decided: from then on the log decides, and nobody is asked again [F02, Tb12]. */
+/** Folds what hooks and guardrails decided. From then on the log decides: no hook or guardrail is asked again [F02, Tb12]. */
 import { isBody } from './body.ts'
 import type { Checked } from './checked.ts'
 import type { CallPlace, Writable } from '@witan/protocol/entries'

@@ -217,7 +217,7 @@ function beginBefore(engine: Engine, job: Job, last: AgentCall): void {
   const calls =
     decided.kind === 'work' ? decided.work.flatMap((work) => (work.kind === 'think' ? [work.call] : [])) : []
   const isAsked = !isToBeRefused(engine, last)
-  // Refused behind a request, a model was not under way at it: its agent looked into its memory, and found nothing that the log has.
+  // A request that is refused was not under way before that: its agent had looked into its memory, which left nothing in the log.
   for (const call of calls.slice(0, Math.max(0, calls.indexOf(last))))
     if (isAsked && isToBeRefused(engine, call)) continue
     else if (hasOutcome(engine, job, call)) beginThinking(engine.underWay, call, job)

@@ -5,9 +5,9 @@ import type { AgentCall } from '../conversation/state.ts'
 import type { Job } from '../job/job.ts'
 import { circumstances } from '../job/task.ts'
 import { jsonForModel } from '../model/attribution.ts'
-import { bind } from '../parameter/bind.ts'
 import { critiqueIn, recordCritique, skipCritique } from './reflect.ts'
 import { startChild } from './spawn.ts'
+import { unchosenChild } from './unchosen-child.ts'
 
 /** Starts the critic of a call, or records what it came to. */
 export function criticise(call: AgentCall, job: Job): void {
@@ -23,27 +23,12 @@ export function criticise(call: AgentCall, job: Job): void {
 
 /** Records the start of a critic. Where there can be none, the answer stands as it is, or the call fails. */
 function startCritic(call: AgentCall, job: Job, agent: string): void {
-  const { log, env, run } = job
   const spending = { agent: call.agent, iterations: 0, isToolless: true, isForOutput: true, room: 2 }
-  const allowance = allowModelCall(run, spending, circumstances(job))
+  const allowance = allowModelCall(job.run, spending, circumstances(job))
   if (allowance.kind === 'refused')
     return skipCritique(call, job, { reason: 'budget', why: `the budget has no room for it (${allowance.detail})` })
-  const most = Math.min(env.ceilings.maxDepth, run.tree.limits.maxDepth)
-  if (call.depth >= most)
-    return skipCritique(call, job, { reason: 'budget', why: `\`${agent}\` would work deeper than ${most}` })
-  const pinned = env.pinned(log.state.database, agent, run.revisions)
-  if (pinned === null) return skipCritique(call, job, { reason: 'agent', why: `\`${agent}\` was deleted or disabled` })
-  const { missing, generate } = bind(pinned.data.parameters, {
-    parent: call.parameters,
-    conversationValues: log.state.conversationValues,
-    map: {},
-  })
-  const [lacking] = [...missing, ...generate]
-  if (lacking !== undefined)
-    return skipCritique(call, job, {
-      reason: 'agent',
-      why: `\`${agent}\` needs \`${lacking.name}\`, and no model supplies a value here`,
-    })
+  const pinned = unchosenChild(call, job, agent)
+  if ('why' in pinned) return skipCritique(call, job, pinned)
   const { scrub, final, agent: criticised } = call
   const answer = final?.text ?? ''
   const asked = {
@@ -53,5 +38,5 @@ function startCritic(call: AgentCall, job: Job, agent: string): void {
   }
   const child = { agent, message: jsonForModel(asked), generated: null, map: {}, history: 'isolated' as const }
   const more = { toolCallId: null, critique: true as const }
-  startChild({ parent: call, child, pinned, callId: env.ids.call(), parentCall: call.place.call, more }, job)
+  startChild({ parent: call, child, pinned, callId: job.env.ids.call(), parentCall: call.place.call, more }, job)
 }

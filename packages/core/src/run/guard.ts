@@ -9,9 +9,9 @@ import { refusalReason } from '../guard/checks.ts'
 import type { Job } from '../job/job.ts'
 import { jsonForModel } from '../model/attribution.ts'
 import { asksOutput } from '../model/output.ts'
-import { bind } from '../parameter/bind.ts'
 import { recordDecision } from './decision-effects.ts'
 import { startChild } from './spawn.ts'
+import { unchosenChild } from './unchosen-child.ts'
 
 /** Starts the agent that checks something of a call, or records what it came to. */
 export function guard(call: AgentCall, job: Job): void {
@@ -31,22 +31,15 @@ export function guard(call: AgentCall, job: Job): void {
 /** Records the start of an agent that checks. Where there can be none, what it is to check is refused. */
 function startGuard(call: AgentCall, job: Job, due: Guarding): void {
   const { agent } = due.check
-  const { log, env, run } = job
-  const pinned = env.pinned(log.state.database, agent, run.revisions)
-  const most = Math.min(env.ceilings.maxDepth, run.tree.limits.maxDepth)
-  if (pinned === null || call.depth >= most || lacksValue(call, job, pinned.data))
-    return recordVerdict(call, job, { ...due, end: null })
+  const pinned = unchosenChild(call, job, agent)
+  if ('why' in pinned) return recordVerdict(call, job, { ...due, end: null })
   const child = { agent, message: jsonForModel({ text: textOf(call, due) }), generated: null, map: {} }
   const more = { toolCallId: null, guardrail: due.part }
   const spawned = { ...child, history: 'isolated' as const }
-  startChild({ parent: call, child: spawned, pinned, callId: env.ids.call(), parentCall: call.place.call, more }, job)
-}
-
-/** Whether it needs a value that only a model could supply. */
-function lacksValue(call: AgentCall, { log }: Job, { parameters }: AgentCall['agent']): boolean {
-  const { conversationValues } = log.state
-  const { missing, generate } = bind(parameters, { parent: call.parameters, conversationValues, map: {} })
-  return missing.length > 0 || generate.length > 0
+  startChild(
+    { parent: call, child: spawned, pinned, callId: job.env.ids.call(), parentCall: call.place.call, more },
+    job,
+  )
 }
 
 /** What is checked: a message, or an answer in the forms that others read it in. */

@@ -114,7 +114,7 @@ export function checkedReply(
       return fits ? taken : null
     },
   })
-  // Of the words beside a structured form nothing is made.
+  // Words beside a structured form are no part of the answer, and are not stored.
   const whole = form === null ? reply : { ...reply, text: '' }
   const decide = (given: Verdict<string>) => decided(whole, given, form)
   return verdict instanceof Promise ? verdict.then(decide) : decide(verdict)

@@ -7,7 +7,7 @@ import type { PatternReply, SentQuestion } from './pattern-worker.ts'
 /** How long the thread may be silent while somebody waits for it, in ms. */
 const silentMs = 20_000
 const memoryMb = 256
-/** A thread inherits the arguments of its process, and no hook that makes `@witan/…` mean the source: then one of source is told by this argument. */
+/** With this argument `@witan/…` means the source. A thread that runs from source needs it where its process did not get it as an argument. */
 const fromSource = '--conditions=witan-source'
 
 interface Waiting {
