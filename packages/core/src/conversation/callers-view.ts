@@ -30,6 +30,8 @@ export interface Gathered {
   readonly plainErrors: string[]
   /** The text that a critique has sent back, until another one stands [F08]. */
   draft: string | null
+  /** Set for one that criticises or checks its parent: how it failed is no error that the parent's caller reads. */
+  readonly isJudge?: true
 }
 
 /** An empty collection, or null if the answer alone is enough. */
@@ -45,18 +47,25 @@ export function speaksFor(
   return handOver === undefined && step === undefined ? null : parentCall
 }
 
+function nobodys(): Gathered {
+  const terms = { form: 'plain', collect: 'final' } as const
+  return { terms, texts: [], errors: [], plainErrors: [], draft: null, isJudge: true }
+}
+
 /** Begins to collect for a call that starts, if its caller wants that, for a reader without a fold. */
 export function beginGathering(
   of: Map<string, Gathered>,
   { place, body }: { place: CallPlace; body: AgentStartBody },
 ): void {
-  const gathered = gather(body.answer) ?? of.get(speaksFor(place, body) ?? '')
+  const isJudge = body.critique === true || body.guardrail !== undefined
+  const gathered = isJudge ? nobodys() : (gather(body.answer) ?? of.get(speaksFor(place, body) ?? ''))
   if (gathered !== undefined) of.set(place.call, gathered)
 }
 
 /** Collects from a log entry, for a reader without a fold. `of` holds the collections by the child's call. */
 export function gatherFrom(of: ReadonlyMap<string, Gathered>, { type, kind, place, body }: Entry): void {
   if (type === 'error' && kind !== 'model') {
+    if (of.get(place.call)?.isJudge === true) return
     const gathered = of.get(place.parentCall ?? '')
     gathered?.errors.push(body.detail)
     gathered?.plainErrors.push(plainDetail(body))
