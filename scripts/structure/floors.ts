@@ -24,7 +24,16 @@ const engine = ['job', 'run', 'worker', 'command']
 const chains = [contracts, state, engine]
 /** The folders that may name anything below. Only the package's entries and tests import `replay/` and `testing/`. */
 const tops: ReadonlySet<string> = new Set(['runtime', 'replay', 'testing'])
-const leafFolders = ['edge', 'tool/kinds', 'model/adapters', 'store/drivers', 'telemetry', 'federation', 'ingest']
+const leafFolders = [
+  'edge',
+  'tool/kinds',
+  'model/adapters',
+  'store/drivers',
+  'telemetry',
+  'federation',
+  'ingest',
+  'mcp',
+]
 const input = /^node:(fs|fs\/promises|net|tls|http|https|http2|dgram|dns|child_process|cluster|worker_threads|sqlite)$/
 
 /** Where a file stands. `unit` is what may import itself freely: a folder, or one leaf. */
@@ -76,10 +85,10 @@ function placeOf(tree: Tree, name: string): Place | undefined {
 
 /**
  * `store/drivers/sqlite.ts`, everything in `store/drivers/sqlite/`, and `store/drivers/sqlite-rows.ts` beside it are one
- * leaf: the head's name says whose parts the others are. Telemetry, federation and ingest are one leaf each.
+ * leaf: the head's name says whose parts the others are. Telemetry, federation, ingest and the connections of MCP are one leaf each.
  */
 function leafUnit(tree: Tree, leaf: string, name: string): string {
-  if (leaf === 'telemetry' || leaf === 'federation' || leaf === 'ingest') return leaf
+  if (['telemetry', 'federation', 'ingest', 'mcp'].includes(leaf)) return leaf
   const first = (name.slice(leaf.length + 1).split('/')[0] ?? '').replace(/\.tsx?$/, '')
   const words = first.split('-')
   const prefixes = words.map((_, index) => words.slice(0, index + 1).join('-'))

@@ -17,6 +17,7 @@ const named = {
 const places: Readonly<Record<string, keyof typeof named>> = {
   'packages/core/src/federation/connections.ts': 'others',
   'packages/core/src/federation/reach.ts': 'others',
+  'packages/core/src/mcp/http-request.ts': 'operator',
   'packages/core/src/model/adapters/openai-compatible.ts': 'operator',
   'packages/core/src/model/adapters/openai-compatible-embedding.ts': 'operator',
   'packages/core/src/store/drivers/postgres.ts': 'operator',

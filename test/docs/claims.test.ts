@@ -53,8 +53,9 @@ const configSchema = { shape: Object.fromEntries(configKeys.map((key) => [key, t
 /** What a page may say is missing, and how the code tells that it was built meanwhile. */
 const missing: Readonly<Record<string, () => boolean>> = {
   'remote agents': () => has(agentSchema, 'remotes'),
-  'MCP tools': () => has(agentSchema, 'mcp'),
-  'MCP servers’ tools': () => has(agentSchema, 'mcp'),
+  'agents as MCP tools': () => route(/['"`]\/mcp['"`]/),
+  'progress of a call for readers': () =>
+    /onProgress: \(\) => \{\}/.test(readPage('packages/core/src/tool/kinds/mcp.ts')) === false,
   'knowledge search': () => has(agentSchema, 'knowledgeBases'),
   knowledge: () => has(agentSchema, 'knowledgeBases'),
   memory: () => has(agentSchema, 'memory'),
@@ -62,7 +63,6 @@ const missing: Readonly<Record<string, () => boolean>> = {
   hooks: () => has(agentSchema, 'hooks'),
   guardrails: () => has(agentSchema, 'guardrails'),
   A2A: () => route(/['"`/]a2a\b/i),
-  MCP: () => route(/['"`/]mcp\b/i),
   'AI SDK and AG-UI endpoints': () => route(/ag-ui|['"`/]ui-streams?\b/i),
   'AI SDK': () => route(/['"`/]ui-streams?\b/i),
   'AG-UI': () => route(/ag-ui/i),

@@ -14,6 +14,7 @@ import {
   definedBy,
 } from '../support/random-system.ts'
 import { artifactsOf, assertArtifacts, lineageOf, withoutIds } from '../support/made.ts'
+import { randomMcp } from '../support/random-mcp.ts'
 import { holds } from '../support/seeds.ts'
 import { createStage, type Stage } from '../support/stage.ts'
 
@@ -59,7 +60,7 @@ async function assertForks(drawn: RandomSystem): Promise<void> {
   const stage = createStage({
     agents: system.agents,
     plays,
-    options: { tools: [note], ...definedBy(system) },
+    options: { tools: [note], ...definedBy(system), mcpServers: randomMcp(true) },
   })
   await stage.runtime.start({ agent: 'a', id: 'chats/1', parameters: givenTo(system) })
   const rounds = await converse(stage, 'chats/1', prompts)

@@ -37,10 +37,14 @@ function asOneReader({ speaks: _, subAgents = [], reflection, guardrails, ...dra
   return draft.workflow ? draft : { ...draft, ...own, subAgents: delegates, parameters: [] }
 }
 
+/** How deep a document's agent stands differs where it is reached by a delegation and by a hand-over: its system message says so. */
+const lastLevel = /\nThis is the last level \(\d+ of \d+\): [^\n]*/
+
 /** A user's message goes on where nothing was said between: so it has no end here. */
 function textOf(messages: NonNullable<ModelCall['request']>['messages']): string {
   return messages
-    .map(({ role, content, ...rest }, at) => {
+    .map(({ role, content: written, ...rest }, at) => {
+      const content = role === 'system' ? written.replace(lastLevel, '') : written
       const isLast = at === messages.length - 1
       const head = JSON.stringify([role, content]).slice(0, -2)
       return isLast && role === 'user' ? head : `${head}${JSON.stringify(rest)}`

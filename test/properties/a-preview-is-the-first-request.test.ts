@@ -14,6 +14,7 @@ import {
   randomSystem,
   toTheEnd,
 } from '../support/random-system.ts'
+import { randomMcp } from '../support/random-mcp.ts'
 import { holds } from '../support/seeds.ts'
 import { type AgentDraft, createStage, type Stage, written } from '../support/stage.ts'
 
@@ -63,7 +64,7 @@ test('a draft previews as it would once it is saved', async (context) => {
     context,
     fc.asyncProperty(randomSystem, async (system) => {
       const parameters = givenTo(system)
-      const drafts = system.agents.map(written)
+      const drafts = withoutNeeded(system.agents).map(written)
       const saved = await played(system, ({ runtime }) => runtime.agents.preview('a', { parameters }))
       const [draft, ...others] = drafts
       const bare = { ...system, agents: [{ id: 'z' }] }
@@ -74,7 +75,7 @@ test('a draft previews as it would once it is saved', async (context) => {
           await assert.rejects(runtime.agents.get('a'), { code: 'NOT_FOUND' })
           return preview
         },
-        { ...definedBy(system), hooks: [] },
+        definedFor(system),
       )
       // The warnings of a draft are also about the drafts beside it.
       assert.deepEqual({ ...previewed, revision: 1, warnings: [] }, { ...saved, warnings: [] })
@@ -82,6 +83,18 @@ test('a draft previews as it would once it is saved', async (context) => {
     { all: 200 },
   )
 })
+
+/** Without the server that an agent needs and that is away. */
+function withoutNeeded(agents: readonly AgentDraft[]): AgentDraft[] {
+  return agents.map((draft) =>
+    draft.mcp === undefined ? draft : { ...draft, mcp: draft.mcp.filter(({ server }) => server !== 'needed') },
+  )
+}
+
+/** A preview asks no MCP server: so its tools are known before. */
+function definedFor(system: RandomSystem) {
+  return { ...definedBy(system), hooks: [], mcpServers: randomMcp(true) }
+}
 
 /** A critic stands below its caller, the target of a hand-over in its place: where an agent is both, one path means two calls. */
 function isReachedTwice({ reflection, transfers = [] }: AgentDraft, id: string): boolean {
@@ -91,10 +104,10 @@ function isReachedTwice({ reflection, transfers = [] }: AgentDraft, id: string):
 async function played<Result>(
   system: RandomSystem,
   then: (stage: Stage) => Promise<Result>,
-  defined = { ...definedBy(system), hooks: [] },
+  defined = definedFor(system),
 ): Promise<Result> {
-  // What a guardrail refuses no model is asked.
-  const agents = system.agents.map(({ guardrails: _, ...draft }) => draft)
+  // What a guardrail refuses, or what lacks a server that it needs, no model is asked.
+  const agents = withoutNeeded(system.agents).map(({ guardrails: _, ...draft }) => draft)
   const play = callsAllFirst(randomPlay(system.seed))
   const plays = Object.fromEntries(system.agents.map(({ id }) => [id, play]))
   const stage = createStage({

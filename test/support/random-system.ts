@@ -10,6 +10,7 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import { withoutIds } from './made.ts'
 import { guardrailsOf } from './random-guardrails.ts'
+import { mcpUsesOf, randomMcp } from './random-mcp.ts'
 import { randomHooks } from './random-hooks.ts'
 import { type AgentDraft, settle } from './stage.ts'
 
@@ -47,10 +48,11 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
     remembering: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
     reflecting: fc.array(fc.nat(5), { minLength: 5, maxLength: 5 }),
     guarding: fc.array(fc.nat(8), { minLength: 5, maxLength: 5 }),
+    serving: fc.array(fc.nat(11), { minLength: 5, maxLength: 5 }),
   })
   .map((drawn) => {
     const { seed, size, edges, acting, asking, bound, flows, shaped, peering, limits } = drawn
-    const { saving, knowing, planning, remembering, reflecting, guarding } = drawn
+    const { saving, knowing, planning, remembering, reflecting, guarding, serving } = drawn
     const agents = ids.slice(0, size).map((id, index): AgentDraft => {
       const targets = new Map<string, number>()
       for (const [from, to, kind] of edges) {
@@ -80,6 +82,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
           isShaped: shaped[index] === true,
           other: size > 1 ? (ids[(index + 1) % size] ?? null) : null,
         }),
+        mcp: mcpUsesOf(serving[index] ?? 11),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,
@@ -130,9 +133,9 @@ export function definedBy({
   seed,
   agents,
   protocols = [],
-}: RandomSystem): Pick<RuntimeOptions, 'protocols' | 'knowledge' | 'hooks'> {
+}: RandomSystem): Pick<RuntimeOptions, 'protocols' | 'knowledge' | 'hooks' | 'mcpServers'> {
   const knows = agents.some(({ knowledgeBases = [] }) => knowledgeBases.length > 0)
-  return { protocols, knowledge: knows ? [lore] : [], hooks: randomHooks(seed) }
+  return { protocols, knowledge: knows ? [lore] : [], hooks: randomHooks(seed), mcpServers: randomMcp() }
 }
 
 /** One protocol without an order and one with, of two ends that both may write. */

@@ -14,6 +14,7 @@ import { doctorCommand } from './commands/doctor.ts'
 import { interruptionCommands } from './commands/interruptions.ts'
 import { keyCommands } from './commands/keys.ts'
 import { knowledgeCommands } from './commands/knowledge.ts'
+import { mcpCommands } from './commands/mcp.ts'
 import { memoryCommands } from './commands/memory.ts'
 import { archiveCommand } from './commands/archive.ts'
 import { movingCommands } from './commands/export-import.ts'
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   checkCommand,
   ...agentCommands,
   ...protocolCommands,
+  ...mcpCommands,
   ...knowledgeCommands,
   ...memoryCommands,
   ...conversationCommands,

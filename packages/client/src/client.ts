@@ -24,6 +24,7 @@ import {
 import { followEvents } from './events.ts'
 import { type Keys, keyCalls } from './keys.ts'
 import { type Knowledge, knowledgeCalls } from './knowledge.ts'
+import { mcpCalls, type McpServersOfServer } from './mcp.ts'
 import { type Memory, memoryCalls } from './memory.ts'
 import { type Protocols, protocolCalls } from './protocols.ts'
 import { type Artifacts, artifactCalls } from './artifacts.ts'
@@ -52,6 +53,7 @@ export interface Client {
   readonly protocols: Protocols
   readonly knowledge: Knowledge
   readonly memory: Memory
+  readonly mcp: McpServersOfServer
   readonly conversations: Conversations
   readonly documents: Documents
   readonly runs: Runs
@@ -99,6 +101,7 @@ export function createClient(options: ClientOptions): Client {
     protocols: protocolCalls(transport),
     knowledge: knowledgeCalls(transport),
     memory: memoryCalls(transport),
+    mcp: mcpCalls(transport),
     conversations: conversationCalls(transport),
     documents: documentCalls(transport),
     runs: runCalls(transport),

@@ -105,6 +105,7 @@ function dispatch(view: Draft, event: Event): Call | null {
     case 'plan':
     case 'critique':
     case 'hook':
+    case 'tools':
       return noteFact(view, event)
     case 'summary':
     case 'checkpoint':

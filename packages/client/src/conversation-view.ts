@@ -158,6 +158,8 @@ export interface CallView {
   readonly critiques: readonly Critique[]
   /** What hooks have refused or rewritten of it, or failed at, in order [F02]. */
   readonly hooks: readonly HookUse[]
+  /** The MCP servers whose tools it has. */
+  readonly mcp: readonly McpServerOfCall[]
   /** When it began; of a call that an approval held, when that was asked. */
   readonly startedAt: string
   readonly endedAt: string | null
@@ -166,6 +168,13 @@ export interface CallView {
   readonly attempt: number
   /** The next delta begins a new text, because the model call before it has ended. */
   readonly textEnded: boolean
+}
+
+/** What an MCP server offers a call: its tools, by the names that models read. Equal digests mean equal definitions. */
+export interface McpServerOfCall {
+  readonly server: string
+  readonly tools: readonly string[]
+  readonly digest: string
 }
 
 /** What a critique says of an answer: it stands, or it was a draft, and its agent answers again. */

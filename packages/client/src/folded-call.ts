@@ -74,6 +74,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     retrievals: [],
     memories: [],
     plan: null,
+    mcp: [],
     critiques: [],
     hooks: [],
     startedAt: text(event.at),

@@ -3,6 +3,7 @@ import type { Event } from '@witan/protocol'
 import type { CallView } from './conversation-view.ts'
 import type { Call } from './folded-call.ts'
 import { readCaller } from './read-interruption.ts'
+import { readMcp } from './read-mcp.ts'
 import { readPlan } from './read-plan.ts'
 import { isRecord, number, text, texts } from './read-value.ts'
 
@@ -17,13 +18,13 @@ export function readStart(event: StartEvent): Partial<Call> {
 }
 
 function agentStart({ kind, agentPath, author, content }: StartOf<'agent'>): Partial<Call> {
-  const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote, plan } = content
+  const { message, parameters, hiddenParameters, hidden, handedFrom, step, caller, remote, plan, mcp } = content
   const name = text(agentPath).split('/').at(-1) || text(author)
   const shown = isRecord(parameters) ? parameters : null
   const rest = { parameters: shown, hiddenParameters: texts(hiddenParameters), hidden: hidden === true }
   const place = { handedFrom: text(handedFrom) || null, step: stepOf(step), remote: text(remote) || null }
   const marks = { isCritic: content.critique === true, guardrail: text(content.guardrail) || null }
-  const from = { caller: readCaller(caller), plan: readPlan(null, plan) }
+  const from = { caller: readCaller(caller), plan: readPlan(null, plan), mcp: readMcp(mcp) }
   const asked = { task: text(message), arguments: null, bound: [] }
   return { kind, name, ...asked, ...rest, ...place, ...from, ...marks }
 }

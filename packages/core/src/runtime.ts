@@ -79,6 +79,7 @@ async function stop(
   parts.tracker.close(new WitanError('RUNTIME_CLOSED', 'The runtime was closed; the run goes on elsewhere.', { hint }))
   await parts.telemetry?.close(tracesWithinMs)
   for (const source of parts.sources.values()) await source.close()
+  await parts.mcp.servers?.close()
   await parts.readers.close()
   await parts.store.close()
 }

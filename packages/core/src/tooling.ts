@@ -10,7 +10,23 @@ export { listedByParents } from './agent/seed.ts'
 export { withWrapped } from './agent/define-agent.ts'
 
 // the likely word for a misspelt one
-export { nearest } from './agent/nearest.ts'
+export { nearest } from './identity/nearest.ts'
+
+// MCP servers: their configuration, their pins, and connections without a runtime
+export type { McpFailure, McpList, McpServers, McpSettings, McpToolDefinition } from './tool/mcp/mcp.ts'
+export { type McpServerInput, mcpSettingsOf } from './tool/mcp/settings.ts'
+export {
+  differences,
+  type McpLock,
+  mcpLockFile,
+  lockOf,
+  lockText,
+  noPins,
+  parseLock,
+  type PinDifferences,
+} from './tool/mcp/pins.ts'
+export { cleanDescription } from './tool/mcp/describe.ts'
+export { mcpServers } from './mcp/servers.ts'
 
 // API keys: how a server looks them up, and keys on a store without a runtime
 export type { KeyAdmin, KeyLookup, KnownKey } from './runtime/key-contract.ts'

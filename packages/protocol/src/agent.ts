@@ -6,6 +6,7 @@ import { remoteSchema, speaksSchema, subAgentEdgeSchema, transferSchema } from '
 import { findingSchema } from './finding.ts'
 import { guardrailsSchema } from './guardrail-schema.ts'
 import { userIdPattern } from './id.ts'
+import { mcpUseSchema } from './mcp-schema.ts'
 import { memorySettingsSchema } from './memory-schema.ts'
 import { knowledgeUseSchema } from './knowledge-schema.ts'
 import { parameterSchema } from './parameter.ts'
@@ -260,6 +261,14 @@ export const agentSchema = z.strictObject({
     .default([])
     .refine(hasEachOnce, { error: 'a base is there twice' }),
   /** What it remembers, and of whom; null: nothing. Its sub-agents have their own [F39]. */
+  /** Tools of MCP servers of the configuration, each server once. */
+  mcp: z
+    .array(mcpUseSchema)
+    .max(50)
+    .default([])
+    .refine((uses) => new Set(uses.map(({ server }) => server)).size === uses.length, {
+      error: 'a server is listed twice',
+    }),
   memory: memorySettingsSchema.nullable().default(null),
   /** True if its model keeps a plan of its work [F08]. */
   enablePlanning: z.boolean().default(false),

@@ -50,6 +50,7 @@ export type { Guardrail, GuardrailAction, GuardrailSide } from './guardrail-sche
 export { hookPoints, verdicts } from './entry-sets.ts'
 export { hookNamePattern } from './id.ts'
 export type { PlanBody } from './plan.ts'
+export type { ListedServer, ListedTool, ToolsBody } from './mcp.ts'
 export type { NoticeBody, NoticeFacts, NoticeOf } from './notice.ts'
 export type { Artifact, ArtifactBody, ShownPlace } from './artifact.ts'
 export { artifactIdPattern, artifactLimits, artifactOf, artifactProblem } from './artifact.ts'

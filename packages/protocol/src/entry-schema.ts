@@ -49,7 +49,7 @@ const noticeFacts = object({
   ...{ model: text, next: text, attempt: count, tries: count, delayMs: count },
   ...{ tool: text, argument: text, count, hidden: texts, remote: text, fields: texts },
   ...{ protocol: text, initiator: text, responder: text, message: text, state: text },
-  ...{ caller: text, from: count, to: count, base: text, agent: text, reason: text, name: text },
+  ...{ caller: text, from: count, to: count, base: text, agent: text, reason: text, name: text, server: text },
   ...{ action: z.enum(guardrailActions), side: z.enum(guardrailSides), decision },
 } satisfies Record<NoticeFact, z.ZodType>).partial().shape
 
@@ -101,6 +101,23 @@ const plan = object({
 
 const provenEvidence = object({ subject: text, onBehalfOf: texts, issuer: text, digest: text, expiresAt: z.number() })
 
+const listedServers = z
+  .array(
+    object({
+      ...{ server: text, trusted: flag, digest: text, names: texts },
+      tools: z
+        .array(
+          object({
+            ...{ name: text, offeredAs: text, description: text, inputSchema: names, outputSchema: names.optional() },
+            ...{ effect: z.enum(['none', 'keyed', 'once']), readOnly: flag },
+          }),
+        )
+        .max(500)
+        .optional(),
+    }),
+  )
+  .max(50)
+
 const agentStart = object({
   agent: text,
   revision: count,
@@ -144,6 +161,7 @@ const agentStart = object({
   passTakes: count.optional(),
   exchange: object({ ...ends, id: text, name: text, reply: names.nullable(), soFar: text.optional() }).optional(),
   remote: text.optional(),
+  mcp: listedServers.optional(),
 })
 
 const modelEnd = object({
@@ -298,6 +316,7 @@ const rows = {
     waiting: count.optional(),
     written: json.optional(),
   }),
+  tools: object({ mcp: listedServers }),
   cancel: object({ by: text, tasks: flag }),
 } as const satisfies Record<keyof typeof readers, z.ZodType>
 

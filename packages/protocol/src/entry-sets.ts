@@ -25,6 +25,7 @@ export const entryTypes = [
   'plan',
   'critique',
   'hook',
+  'tools',
 ] as const
 export type EntryType = (typeof entryTypes)[number]
 /** What a `start`, `end` or `error` is about. */
@@ -76,6 +77,14 @@ export const noticeCodes = [
   'HISTORY_NOT_TRIMMED',
   'KNOWLEDGE_FAILED',
   'KNOWLEDGE_UNAVAILABLE',
+  'MCP_OUTPUT_MISMATCH',
+  'MCP_PARAM_NOT_BOUND',
+  'MCP_REQUEST_REFUSED',
+  'MCP_SERVER_UNAVAILABLE',
+  'MCP_TOOLS_LEFT_OUT',
+  'MCP_TOOL_CHANGED',
+  'MCP_TOOL_COLLISION',
+  'MCP_TOOL_REFUSED',
   'MEMORY_WITHHELD',
   'MODEL_FALLBACK',
   'MODEL_RETRIED',

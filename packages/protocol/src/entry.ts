@@ -7,6 +7,7 @@ import type { IncomingCall, ProvenEvidence, RemoteAnswer } from './entry-elsewhe
 import type { LoggedToolCall, ModelEndBody, ModelErrorBody } from './entry-model.ts'
 import type { FinishReason } from './entry-sets.ts'
 import type { GuardedPart } from './entry-checks.ts'
+import type { ListedServer, ToolsBody } from './mcp.ts'
 import type { NoticeBody } from './notice.ts'
 import type { FileReference } from './files.ts'
 import type { Source } from './knowledge-schema.ts'
@@ -168,6 +169,8 @@ export interface AgentStartBody {
    * it, and `revision` the caller's: what is known of it here stands there.
    */
   readonly remote?: string
+  /** What its MCP servers offer it, where that was known as it began; else an entry behind this one has it. Absent for an agent without such tools. */
+  readonly mcp?: readonly ListedServer[]
 }
 /** An agent call ends normally, or is cancelled. `usage` covers its subtree. */
 export interface AgentEndBody {
@@ -361,6 +364,7 @@ export type EntryContent =
   | { readonly type: 'plan'; readonly kind: null; readonly body: PlanBody }
   | { readonly type: 'critique'; readonly kind: null; readonly body: CritiqueBody }
   | { readonly type: 'hook'; readonly kind: null; readonly body: HookBody }
+  | { readonly type: 'tools'; readonly kind: null; readonly body: ToolsBody }
   | { readonly type: 'cancel'; readonly kind: null; readonly body: CancelBody }
 
 /** What the process that wrote an entry had read of the others that write to the conversation. */

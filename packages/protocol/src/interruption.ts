@@ -51,7 +51,13 @@ const json = z.record(z.string(), z.unknown())
 /** One durable row [D11]; `kind` determines the other fields. */
 export const interruptionSchema = z.discriminatedUnion('kind', [
   base.extend({ kind: z.literal('action'), name: z.string(), arguments: json }),
-  base.extend({ kind: z.literal('question'), questions: z.array(questionSchema) }),
+  base.extend({
+    kind: z.literal('question'),
+    questions: z.array(questionSchema),
+    /** The MCP server that asks, and what it says with its questions; absent for an agent's. Such questions may be declined. */
+    server: z.string().optional(),
+    message: z.string().optional(),
+  }),
   base.extend({ kind: z.literal('approval'), tool: z.string(), arguments: json, digest: z.string() }),
   base.extend({ kind: z.literal('message'), prompt: z.string() }),
   base.extend({ kind: z.literal('policy'), issuer: z.string(), policy: json }),

@@ -38,6 +38,17 @@ export interface NoticeFacts {
   readonly KNOWLEDGE_FAILED: { readonly base: string }
   /** The knowledge base that is closed to the agent. */
   readonly KNOWLEDGE_UNAVAILABLE: { readonly base: string }
+  /** The tool by its name at its server. */
+  readonly MCP_OUTPUT_MISMATCH: { readonly server: string; readonly tool: string }
+  /** The property that is named like a parameter, and that the agent does not bind. */
+  readonly MCP_PARAM_NOT_BOUND: { readonly server: string; readonly tool: string; readonly argument: string }
+  readonly MCP_REQUEST_REFUSED: { readonly server: string; readonly tool: string }
+  readonly MCP_SERVER_UNAVAILABLE: { readonly server: string }
+  /** How many tools are beyond the most that a server may offer. */
+  readonly MCP_TOOLS_LEFT_OUT: { readonly server: string; readonly count: number }
+  readonly MCP_TOOL_CHANGED: { readonly server: string; readonly tool: string }
+  readonly MCP_TOOL_COLLISION: { readonly server: string; readonly tool: string }
+  readonly MCP_TOOL_REFUSED: { readonly server: string; readonly tool: string }
   /** The agent that neither reads nor writes what it knows of people here. */
   readonly MEMORY_WITHHELD: { readonly agent: string }
   /** `next` is the model that is asked instead. */

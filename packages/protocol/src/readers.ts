@@ -15,6 +15,7 @@ import type {
 import type { ModelEndBody } from './entry-model.ts'
 import type { EntryKind, EntryType, ModelPurpose } from './entry-sets.ts'
 import type { InterruptionKind } from './interruption.ts'
+import type { ListedServer, ToolsBody } from './mcp.ts'
 import type { MemoryScope } from './memory-schema.ts'
 import type { NoticeBody, NoticeOf } from './notice.ts'
 
@@ -109,10 +110,22 @@ function shownStart(body: AgentStartBody): {
   readonly message: string
   readonly caller?: OutsideCaller
   readonly guardrail?: string
+  readonly mcp?: readonly ShownServer[]
 } {
-  const { guardrail, message } = body
-  if (guardrail === undefined) return { message, ...shownCaller(body) }
-  return { message: guardrail.at === 'answered' ? '' : message, ...shownCaller(body), guardrail: guardrail.name }
+  const { guardrail, message, mcp } = body
+  const listed = mcp === undefined ? {} : shownServers({ mcp })
+  if (guardrail === undefined) return { message, ...shownCaller(body), ...listed }
+  const read = guardrail.at === 'answered' ? '' : message
+  return { message: read, ...shownCaller(body), ...listed, guardrail: guardrail.name }
+}
+
+/** Which tools MCP servers offer, by the names that models read. Their definitions stay in the log. */
+function shownServers({ mcp }: Pick<ToolsBody, 'mcp'>): { readonly mcp: readonly ShownServer[] } {
+  return { mcp: mcp.map(({ server, digest, names }) => ({ server, tools: names, digest })) }
+}
+
+interface ShownServer extends Pick<ListedServer, 'server' | 'digest'> {
+  readonly tools: readonly string[]
 }
 
 /** Which passages were found. Their texts stay in the log. */
@@ -193,7 +206,7 @@ export const readers = {
   },
   'error model': { event: ['code', 'detail', 'model', 'spent'], terse: 'never' },
   action_required: asked('name', 'arguments'),
-  question_required: asked('questions'),
+  question_required: { ...asked('questions'), also: ['caller', 'server', 'message'] },
   approval_required: asked('tool', 'arguments', 'digest'),
   message_required: asked('prompt'),
   policy_required: asked('issuer', 'policy'),
@@ -212,6 +225,7 @@ export const readers = {
   plan: { event: ['revision', 'steps', 'reason'], terse: false },
   critique: { event: ['verdict', 'problems', 'by', 'seq'], terse: false },
   hook: { event: ['hook', 'at', 'effect', 'reason'], span: ['written'], terse: false },
+  tools: { event: [], derived: shownServers, span: [], terse: false },
   cancel: { event: ['by', 'tasks'], terse: false },
   checkpoint: { event: [], also: ['read'], terse: false },
   artifact: { event: [], span: ['name', 'mediaType'], placed: artifactOf, terse: false },

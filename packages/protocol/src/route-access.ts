@@ -72,6 +72,8 @@ const table: Readonly<Record<string, Reach>> = {
   'POST /api/v1/agent/{parentId}/subagents/{id}/run': run,
   'POST /api/v1/check': admin,
   'GET /api/v1/tools': read,
+  'GET /api/v1/mcp/servers': read,
+  'POST /api/v1/mcp/servers/{name}/refresh': admin,
   'GET /api/v1/protocols': read,
   'GET /api/v1/protocols/{name}/revisions': read,
   'GET /api/v1/protocols/{name}/revisions/{n}': read,

@@ -1,7 +1,7 @@
 /** Text from outside is shown and not obeyed, and what people really write stays as it is. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { shownJson, shownJsonText, shownText } from './shown.ts'
+import { shownJson, shownJsonText, shownText, withoutHidden } from './shown.ts'
 import { assertCheap } from '../../../test/support/cpu.ts'
 
 test('what a terminal would obey, or a reader would not see, is written as an escape', () => {
@@ -64,5 +64,20 @@ test('a long text is shown in linear time', async () => {
   ]) {
     const text = piece.repeat(Math.ceil(300_000 / piece.length))
     await assertCheap({ total: 3_000 }, () => [shownText(text), shownJson(text)], JSON.stringify(piece))
+  }
+})
+
+test('a text for a model loses what is hidden, and nothing else', () => {
+  const table: readonly (readonly [given: string, plain: string])[] = [
+    ['Plain text.\nTwo lines.', 'Plain text.\nTwo lines.'],
+    ['a\tb\r\nc\rd\u2028e\u0085f', 'a b\nc\nd\ne\nf'],
+    ['a\u200b\u200d\u00ad\ufeff\u{e0041}\u{e0101}\u202eb\u0000\u001b', 'ab'],
+    [`a${'\u0301'.repeat(50)}b`, `a${'\u0301'.repeat(6)}b`],
+    ['\ud800x', 'x'],
+    ['Grüße, 你好, مرحبا ١٢', 'Grüße, 你好, مرحبا ١٢'],
+  ]
+  for (const [given, plain] of table) {
+    assert.equal(withoutHidden(given), plain, JSON.stringify(given))
+    assert.equal(withoutHidden(plain), plain)
   }
 })

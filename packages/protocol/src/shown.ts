@@ -24,6 +24,19 @@ export function shownText(text: string): string {
     .replace(piled, escaped)
 }
 
+/**
+ * A text without what is hidden in it, for readers that need no escapes, such as models. All that ends a line becomes a line feed, a tab a
+ * space; joiners and variation selectors go too. A second time it changes nothing.
+ */
+export function withoutHidden(text: string): string {
+  if (isAscii.test(text)) return text
+  return text
+    .replace(/\r\n?|[\v\f\u0085\u2028\u2029]/g, '\n')
+    .replace(/\t/g, ' ')
+    .replace(hidden, (sign) => (sign === '\n' ? sign : ''))
+    .replace(piled, '')
+}
+
 /** A value as JSON that is safe on a terminal: the same value for a program, with every hidden character as an escape. */
 export function shownJson(value: unknown, indent?: number): string {
   return shownJsonText(JSON.stringify(value, null, indent) ?? 'null')

@@ -23,3 +23,4 @@ export {
   trialRequestSchema,
   trialSchema,
 } from './agent-tool.ts'
+export { mcpServerSchema, type McpServerTool, type McpServerView } from './mcp-view.ts'

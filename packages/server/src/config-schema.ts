@@ -1,6 +1,7 @@
 /** What a configuration may hold. Keys of features that are not built yet are refused by name. */
 import type { AiSdkLanguageModel, FunctionTool, Hooks, Model } from '@witan/core'
 import type { KnowledgeSource } from '@witan/core/knowledge'
+import type { McpServerInput } from '@witan/core/tooling'
 import type { KnowledgeBaseInput } from '@witan/protocol/knowledge'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import { databaseNamePattern } from '@witan/protocol/keys'
@@ -24,6 +25,11 @@ const pageOrigin = z
   )
 const has = (value: unknown, ...keys: readonly string[]): boolean =>
   typeof value === 'object' && value !== null && keys.every((key) => key in value)
+/** Looked at with the environment, since texts in it name variables. */
+const mcpServers = z.custom<Readonly<Record<string, McpServerInput>>>(
+  (value) => has(value) && !Array.isArray(value),
+  'must be an object with the MCP servers by name',
+)
 const agent = z.custom<object>(
   (value) => has(value) && !Array.isArray(value),
   'must be an agent: an object, or what `defineAgent` gives',
@@ -131,6 +137,8 @@ export const configSchema = z.strictObject({
   auth: authSchema,
   connections: z.record(name, connectionSchema).default({}),
   sources: z.record(name, sourceSchema).default({}),
+  /** MCP servers whose tools agents may use, by name. */
+  mcpServers: mcpServers.default({}),
   limits: z
     .strictObject({
       maxDepth: z.union([z.number().int().min(1).max(1000), unlimited]).optional(),

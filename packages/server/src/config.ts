@@ -7,6 +7,7 @@ import { parseExact } from '@witan/protocol/digits'
 import type { z } from 'zod'
 import { type ConnectionConfig, type configSchema, parseConfig } from './config-schema.ts'
 import { type LogLevel, logLevels } from './log.ts'
+import { type McpConfig, mcpOfConfig } from './mcp-config.ts'
 
 /** A configuration as `witan.config.ts` exports it by default. */
 export type ConfigInput = z.input<typeof configSchema>
@@ -15,6 +16,8 @@ export type ConfigInput = z.input<typeof configSchema>
 export interface Config extends z.output<typeof configSchema> {
   /** Null where there is no file. */
   readonly file: string | null
+  /** What `mcpServers` says, with the environment's values, and what the lock file beside it pins. */
+  readonly mcp: McpConfig
   /** The folder against which relative paths were resolved. */
   readonly folder: string
   readonly logLevel: LogLevel
@@ -51,7 +54,9 @@ export async function loadConfig(location: ConfigLocation = {}): Promise<Config>
   const written = file === null ? {} : await readConfigFile(file)
   const folder = file === null ? cwd : dirname(file)
   try {
-    return finish(parseConfig(override(written, env)), { file, folder, env })
+    const config = parseConfig(override(written, env))
+    const mcp = await mcpOfConfig(config.mcpServers, { folder, env })
+    return finish(config, { file, folder, env, mcp })
   } catch (error) {
     if (!isWitanError(error) || file === null) throw error
     const options = {
@@ -179,10 +184,7 @@ function integer(variable: string, text: string, [least, most]: readonly [number
   )
 }
 
-function finish(
-  config: z.output<typeof configSchema>,
-  found: { readonly file: string | null; readonly folder: string; readonly env: Environment },
-): Config {
+function finish(config: z.output<typeof configSchema>, found: Pick<Config, 'file' | 'folder' | 'env' | 'mcp'>): Config {
   const { folder, env } = found
   const sources = Object.fromEntries(
     Object.entries(config.sources).map(([name, source]) => [

@@ -79,6 +79,8 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     protocols: config.protocols,
     knowledge: config.knowledge,
     readers: createReaders({ modules: config.readers }),
+    mcpServers: config.mcp.settings,
+    mcpLock: config.mcp.lock,
     domains: domainsOfConfig(config.server),
     federation: federationOptions(config),
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),

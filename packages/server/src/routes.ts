@@ -15,6 +15,7 @@ import { exportRoutes } from './routes/export.ts'
 import { interruptionRoutes } from './routes/interruptions.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { knowledgeRoutes } from './routes/knowledge.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { memoryRoutes } from './routes/memory.ts'
 import { participantRoutes } from './routes/participants.ts'
 import { protocolRoutes } from './routes/protocols.ts'
@@ -30,6 +31,7 @@ export const apiRoutes: readonly Route[] = [
   ...agentRoutes,
   ...subAgentRoutes,
   ...toolRoutes,
+  ...mcpRoutes,
   ...protocolRoutes,
   ...knowledgeRoutes,
   ...memoryRoutes,

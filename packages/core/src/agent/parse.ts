@@ -8,7 +8,7 @@ import { type Pausable, runWithoutPause } from '../identity/pausable.ts'
 import { readingOnce } from '../identity/read-once.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues, maxValuesInOne } from './definition-size.ts'
 import { isReservedName } from './naming.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../identity/nearest.ts'
 import { readingAccess } from './parse-access.ts'
 import { nameProblems } from './parse-names.ts'
 import { plainDefinition } from './plain-definition.ts'
@@ -302,22 +302,8 @@ function agentJson(): z.core.JSONSchema.BaseSchema {
   return json
 }
 
-/** Keys of features that are not built yet: the error says so and does not suggest a similar key. */
-const unbuilt: Readonly<Record<string, string>> = {
-  mcp: 'calling tools of MCP servers',
-}
-
-function notBuilt(who: string, path: string, feature: string): WitanError {
-  return new WitanError('UNKNOWN_KEY', `${who}: unknown key \`${path}\`: ${feature} is not built in this version.`, {
-    path,
-    hint: 'Remove it: what this version cannot do is refused, never ignored.',
-  })
-}
-
 function unknownKey(who: string, issue: z.core.$ZodIssueUnrecognizedKeys, key: string): WitanError {
   const path = [...issue.path, key].join('.')
-  const feature = Object.hasOwn(unbuilt, path) ? unbuilt[path] : undefined
-  if (feature !== undefined) return notBuilt(who, path, feature)
   const known = knownKeys(issue.path)
   const near = nearest(key, known)
   const nearby = near === null ? '' : `, nearest is \`${near}\``

@@ -11,6 +11,7 @@ import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../st
 import type { RunTracker, StoredResult } from '../task/tracker.ts'
 import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { runEntries } from '../job/start.ts'
+import { listSoon } from '../job/list-soon.ts'
 import { storableText } from './redact.ts'
 import { unreportedMessage } from '../job/report.ts'
 import { authorOf, type Principal, shownCaller, workingFor } from '../identity/principal.ts'
@@ -70,6 +71,7 @@ export async function acceptFirst(
   const log = context.warm.fresh(row)
   const pinned = pinRoot(context, row)
   const message = await storable(context, given, pinned)
+  await listSoon(context.env, log.state, pinned.data)
   const result = await log.propose(() => {
     const append = newRun(context, log, { pinned, message })
     const { participants } = startingRows(row)
@@ -92,6 +94,7 @@ export async function acceptNext(
   const { database, rootAgent } = log.state
   const pinned = pinRoot(context, { database, agent: rootAgent })
   const message = await storable(context, given, pinned)
+  await listSoon(context.env, log.state, pinned.data)
   const result = await log.propose(() => ({ append: newRun(context, log, { pinned, message }) }))
   if (result.ok) return started(context, log, result)
   if (result.reason === 'active' && result.job !== null) return result.job

@@ -1,4 +1,5 @@
 /** The fold: applies one entry to the state. It is the only code that changes the state, and has no other effect. */
+import { foldTools } from './listed.ts'
 import type { AgentData } from '@witan/protocol'
 import type { AgentEndBody, AgentStartBody, CheckpointBody, Entry, ErrorBody, TaskGrant } from '@witan/protocol/entries'
 import { remoteAgent } from '../agent/remote-agent.ts'
@@ -75,6 +76,7 @@ export function emptyState(
     badEnds: new SparseMap(),
     artifacts: { made: new SparseMap(), reads: new SparseMap() },
     met: new SparseMap(),
+    listings: new SparseMap(),
     folded: 0,
     seq: 0,
   }
@@ -145,6 +147,8 @@ export function fold(state: ConversationState, entry: Entry, agents: AgentLookup
       return foldMemory(run, entry)
     case 'retrieval':
       return foldRetrieval(run, entry)
+    case 'tools':
+      return foldTools(state, run, entry)
     case 'plan':
       return foldPlan(run, entry)
     case 'critique':

@@ -8,6 +8,7 @@ import { childAddress, documentAt } from './address.ts'
 import { answering } from './fold-exchange.ts'
 import { gather, speaksFor } from './callers-view.ts'
 import { inheritedHistory } from './fold-hand-over.ts'
+import { offeredIn } from './listed.ts'
 import type { AgentCall, ConversationState, ToolCall } from './state.ts'
 import type { SharedHistory } from './shared-history.ts'
 
@@ -91,6 +92,7 @@ export function newCall(
     checked: null,
     planRevisions: 0,
     sources: null,
+    mcp: body.mcp === undefined ? null : offeredIn(state, body.mcp),
     usage: new Map(),
   }
   return { call, invocation: address?.invocation ?? place.invocation }

@@ -5,6 +5,7 @@ import type {
   AnsweredMessage,
   CallPlace,
   GuardedPart,
+  ListedTool,
   LoggedToolCall,
   RequiredBody,
   TaskGrant,
@@ -18,6 +19,7 @@ import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/person.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { Scrubbers } from '../parameter/scrubbers.ts'
+import type { OfferedServer } from '@witan/protocol/mcp'
 import type { AgentAnswer, Answer, CallAnswer } from '../tool/tool.ts'
 import type { Artifacts } from './fold-artifacts.ts'
 import type { StoredValues } from './stored-values.ts'
@@ -196,6 +198,8 @@ export interface AgentCall {
   planRevisions: number
   /** The passages that it and its ended children have read, by id; null for none. */
   sources: Map<string, Source> | null
+  /** What its MCP servers offer it; null until that is known. */
+  mcp: readonly OfferedServer[] | null
   /** Usage by agent path, of this call and its ended children. */
   readonly usage: Map<string, UsageCounters>
 }
@@ -373,6 +377,8 @@ export interface ConversationState {
   /** How runs failed or were cancelled whose tasks continue, by run id [E52]. */
   readonly badEnds: SparseMap<string, BadEnd>
   readonly artifacts: Artifacts
+  /** The lists of MCP servers' tools that its entries have, by their digests. */
+  readonly listings: SparseMap<string, readonly ListedTool[]>
   /** What agents demand once in a conversation, and is met. */
   readonly met: SparseMap<string, true>
   /** How many entries are folded. */

@@ -17,6 +17,7 @@ export const faultPointNames = [
   'budget-reserved',
   'memory-recorded',
   'retrieval-recorded',
+  'tools-recorded',
   'model-request',
   'model-reply-received',
   'model-reply-recorded',

@@ -11,6 +11,7 @@ const hints = {
   interruption: 'GET /api/v1/interruptions lists the open ones.',
   key: 'GET /api/v1/keys lists the keys.',
   entry: 'GET the conversation for its last seq.',
+  'MCP server': 'GET /api/v1/mcp/servers lists them.',
   'knowledge base': 'GET /api/v1/knowledge lists the knowledge bases.',
   'knowledge document': 'GET /api/v1/knowledge/{id}/documents lists them.',
   ingest: 'The answer to POST /api/v1/knowledge/{id}/documents names it; an ended one is kept for a day.',

@@ -2,6 +2,7 @@
  * What an answer must look like, by kind. It is checked before it is stored, so that a wrong answer can be corrected and
  * sent again.
  */
+import { contentIssues, type FormTerms } from '../tool/mcp/elicitation.ts'
 import { type Interruption, type Question, WitanError } from '@witan/protocol'
 import type { ApprovalTerms } from '../tool/approval.ts'
 import { boundSpelling, checkSchema, propertyNames, takesName } from '../tool/schema.ts'
@@ -21,11 +22,30 @@ export function checkAnswer(interruption: Interruption, terms: unknown, answer: 
   if ('error' in answer)
     throw invalid('error', `Only an action can fail; this is a \`${interruption.kind}\`.`, 'Send `{ "answer": … }`.')
   const { value } = answer
-  if (interruption.kind === 'question') return { value: checkQuestions(interruption.questions, value) }
+  if (interruption.kind === 'question') return { value: checkForm(interruption, terms, value) }
   if (interruption.kind === 'approval')
     return { value: checkApproval(interruption, terms as ApprovalTerms | null, value) }
   if (interruption.kind === 'message') return { value: checkMessage(value) }
   return { value: checkPolicy(value) }
+}
+
+/** Questions of an MCP server may be declined, and the answers together must fit what it asks for. */
+function checkForm({ questions, server }: Interruption & { kind: 'question' }, terms: unknown, value: unknown): object {
+  if (server === undefined) return checkQuestions(questions, value)
+  const record = recordAt(
+    'answer',
+    value,
+    'an object with an answer for each question id, or `{ "decision": "declined" }`',
+  )
+  if (record['decision'] === 'declined' && Object.keys(record).length === 1) return { decision: 'declined' }
+  const checked = checkQuestions(questions, value)
+  const [issue] = terms == null ? [] : contentIssues(terms as FormTerms, checked)
+  if (issue === undefined) return checked
+  throw invalid(
+    'answer',
+    `The answers do not fit what \`${server}\` asks for: ${issue}.`,
+    'Send others, or `{ "decision": "declined" }`.',
+  )
 }
 
 function checkQuestions(questions: readonly Question[], value: unknown): Record<string, QuestionAnswer> {

@@ -12,6 +12,7 @@ import type { LookedUp } from '../memory/look-up.ts'
 import type { Model } from '../model/model.ts'
 import type { TimeLimit } from '../model/time-limit.ts'
 import type { JobRow } from '../store/store.ts'
+import type { Listings } from '../tool/mcp/offered.ts'
 import type { AbandonedCall } from '../tool/remote.ts'
 import type { Caller, Toolset } from '../tool/tool.ts'
 
@@ -63,6 +64,8 @@ export interface Environment {
   revisionsBelow(database: string, root: string): Readonly<Record<string, number>>
   /** An agent in the revision that the run pinned; null if it was deleted or disabled meanwhile [E6]. */
   pinned(database: string, id: string, revisions: Readonly<Record<string, number>>): PinnedAgent | null
+  /** What the MCP servers of agents offer. */
+  readonly listings: Listings
   /** What an agent remembers, as its model is to read it with the message that begins its work. */
   remember(caller: Caller, query: string, signal: AbortSignal): Promise<LookedUp>
   /** What the knowledge bases of an agent that are searched by themselves have on a message. Rejects only when it is aborted. */
@@ -78,7 +81,7 @@ export interface Environment {
   /** Starts work on jobs that were just created for this process. */
   launch(jobs: readonly JobRow[], log: ConversationLog): void
   /** The header `traceparent` for requests that a call makes; null if no traces are exported. */
-  readonly traceparent: ((database: string, place: CallPlace) => string) | null
+  readonly traceparent: ((database: string, place: Pick<CallPlace, 'run' | 'call'>) => string) | null
   /** Set only in a replay, which follows a log that exists. */
   readonly follower?: Follower
   /** Reports internal errors that no caller gets, and where they happened if it is known. */

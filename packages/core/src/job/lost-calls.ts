@@ -1,6 +1,7 @@
 /** Model calls that end without a reply: each is an entry, and where it may be charged for, the log says that no sum has its usage. */
 import type { ModelErrorBody, Writable } from '@witan/protocol/entries'
 import { type AgentCall, asksCritic, isAnswered } from '../conversation/state.ts'
+import { hasToList } from '../conversation/listed.ts'
 import { isHeldByGuard } from '../conversation/guards.ts'
 import { messageToLookFor } from '../conversation/retrieval.ts'
 import { isWorkflow } from '../conversation/workflow.ts'
@@ -75,7 +76,7 @@ export function recordLostModelCalls(job: Job): void {
   for (const call of job.run.calls.values()) {
     if (!call.active || call.toolCalls.length > 0 || isWorkflow(call) || isAnswered(call)) continue
     if (asksCritic(call) || isHeldByGuard(call)) continue
-    if (messageToLookFor(call) !== null) continue
+    if (messageToLookFor(call) !== null || hasToList(call)) continue
     const detail = 'The process that made the call has left it.'
     const modelCall = { call, purpose: null, modelId: call.model, folded: null }
     recordNoReply(job, modelCall, { code: 'MODEL_CALL_LOST', detail, spent: true })

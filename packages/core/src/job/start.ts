@@ -5,18 +5,21 @@ import type {
   CallPlace,
   Entry,
   EntryContent,
+  ListedServer,
   LoggedToolCall,
   MessageBody,
   ToolMode,
   Writable,
 } from '@witan/protocol/entries'
 import { makeEntry } from '../conversation/entry.ts'
+import { entryOfListed } from '../conversation/listed.ts'
 import { openPlan } from '../conversation/plan.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { mayUseTool } from '../identity/agent-access.ts'
 import { type Principal, storedPrincipal } from '../identity/principal.ts'
 import { bind } from '../parameter/bind.ts'
 import { startParameters } from '../parameter/visibility.ts'
+import type { ListingOf } from '../tool/mcp/offered.ts'
 import type { Environment, PinnedAgent } from './environment.ts'
 
 /** How a run begins. */
@@ -69,6 +72,8 @@ export function runEntries(
     originRunId,
   }
   if (shown.hiddenParameters !== undefined) body.hiddenParameters = shown.hiddenParameters
+  const mcp = listedAtStart({ env, state }, { agent, parameters: bound })
+  if (mcp !== undefined) body.mcp = mcp
   const plan = openPlan(state.documents.get(id), agent)
   if (plan !== undefined) body.plan = plan
   if (toolMode !== null) body.overrides = { toolMode }
@@ -85,6 +90,19 @@ export function runEntries(
   })
   const first = makeEntry(start, { place, job: call, epoch: 1, appendNo: 1 + messages.length, at })
   return { entries: [...entries, first], place }
+}
+
+/**
+ * What the MCP servers of an agent offer it as its call begins. Undefined if it uses none, and where one must be asked first or a person is to be told
+ * something: an entry behind the start has it then.
+ */
+export function listedAtStart(
+  { env, state }: { readonly env: Pick<Environment, 'listings'>; readonly state: ConversationState },
+  of: Pick<ListingOf, 'agent' | 'parameters'>,
+): readonly ListedServer[] | undefined {
+  const known = env.listings.known({ ...of, channel: state.channel })
+  if (known == null || known.failure !== null || known.notices.length > 0) return undefined
+  return entryOfListed(state, known.servers)
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The engine of a replay: the same fold and the same steps. Models and tools wait for the log, ids and times are those of the log. */
 import type { AgentData } from '@witan/protocol'
-import type { Entry } from '@witan/protocol/entries'
+import type { Entry, ListedServer } from '@witan/protocol/entries'
+import { mcpUses } from '@witan/protocol/mcp'
 import { Guards } from '../guard/checks.ts'
 import { emptyState } from '../conversation/fold.ts'
 import { oneHistory } from '../conversation/known-history.ts'
@@ -15,6 +16,8 @@ import type { RuntimeOptions } from '../runtime/options.ts'
 import { type Parts, wire } from '../runtime/wiring.ts'
 import type { Append, AppendResult, ConversationRow, JobRow, Store } from '../store/store.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
+import type { OfferedServer } from '@witan/protocol/mcp'
+import type { Listing } from '../tool/mcp/offered.ts'
 import { takeOver } from '../worker/drive.ts'
 import { idsOf, type FollowedIds } from './ids.ts'
 import { attemptAhead, isBrought, isTakenUpAgain, nextRunStart, sharesAhead, refusalAhead } from './lookahead.ts'
@@ -264,6 +267,7 @@ function following(
       recording: numberNext(followed),
       recorded: (entry) => takeEntry(followed, entry),
     },
+    listings: loggedListings(followed),
     hooks: null,
     guards: new Guards(() => Promise.reject(new Error('a replay checks nothing'))),
     readContent: read,
@@ -286,6 +290,42 @@ function following(
     revisionsBelow: () => nextRunStart(followed)?.revisions ?? {},
     traceparent: options.isTraced ? () => '' : null,
   }
+}
+
+/** What MCP servers offered, as the log has it. Behind the log an agent has what it had last. */
+function loggedListings(followed: FollowedLog): Environment['listings'] {
+  const listed = (servers: readonly OfferedServer[]): Listing => ({ servers, notices: [], failure: null })
+  return {
+    known({ agent }) {
+      if (mcpUses(agent).length === 0) return undefined
+      if (followed.isOpen) return null
+      const next = nextIn(followed)
+      // The start of a run that tells of ended tasks stands behind its message.
+      const start = next?.type === 'start' && next.kind === 'agent' ? next.body : nextRunStart(followed)
+      if (start?.agent !== agent.id || start.mcp === undefined) return null
+      return listed(toolsBefore(followed, start.mcp))
+    },
+    shown: () => listed([]),
+    async list({ agent }) {
+      const last = followed.entries.findLast(({ type, place }) => type === 'tools' && place.author === agent.id)
+      return listed(last?.type === 'tools' ? toolsBefore(followed, last.body.mcp) : [])
+    },
+  }
+}
+
+/** The servers of an entry, each with the tools that it or an earlier entry has. */
+function toolsBefore({ entries }: FollowedLog, servers: readonly ListedServer[]): OfferedServer[] {
+  return servers.map((one) => ({ ...one, tools: one.tools ?? toolsOfDigest(entries, one.digest) }))
+}
+
+function toolsOfDigest(entries: readonly Entry[], digest: string): OfferedServer['tools'] {
+  for (const entry of entries) {
+    const mcp =
+      entry.type === 'tools' || (entry.type === 'start' && entry.kind === 'agent') ? entry.body.mcp : undefined
+    const found = mcp?.find((one) => one.digest === digest)?.tools
+    if (found !== undefined) return found
+  }
+  return []
 }
 
 /** Gives the next entry of a job its number in the log. */

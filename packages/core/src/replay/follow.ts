@@ -120,7 +120,9 @@ function isDecided(entry: Entry | null): boolean {
 function isLookedUp(entry: Entry | null): boolean {
   const decision = entry === null ? null : decisionOf(entry)
   if (decision !== null) return decision.at !== 'afterModel'
-  return entry?.type === 'retrieval' || (entry?.type === 'memory' && entry.body.op === 'read')
+  return (
+    entry?.type === 'retrieval' || entry?.type === 'tools' || (entry?.type === 'memory' && entry.body.op === 'read')
+  )
 }
 
 /** What a job does next. The log says whose memory is looked up before. */

@@ -22,6 +22,7 @@ import {
   result,
   type ResultOutcome,
 } from '../tool/outcome.ts'
+import { listingCodes } from '../tool/mcp/offered.ts'
 import type { Engine } from './engine.ts'
 import { ahead, aheadOfCall, aheadOfJob } from './followed-log.ts'
 import { isClosing, isNotMade } from './lookahead.ts'
@@ -40,7 +41,7 @@ export function give(engine: Engine, job: Job, entry: Entry): boolean {
   if (isOfTool) return giveSpending(engine, entry)
   const request = requestOf(engine.underWay, place.call)
   if (kind === 'model') return request !== null && giveModel(engine, request, entry)
-  if (lacksHook(job, entry)) return true
+  if (failsFirst(job, entry)) return true
   if (type !== 'notice') return giveTool(engine, job, entry)
   if (request !== null && toldCodes.has(body.code)) {
     recordNote(request.call, job, body as ModelNote)
@@ -51,15 +52,18 @@ export function give(engine: Engine, job: Job, entry: Entry): boolean {
   return giveRefused(engine, job, entry) || giveSpending(engine, entry) || giveNoticed(engine, job, entry)
 }
 
-type Found = Entry & { readonly type: 'retrieval' | 'memory' | 'notice' }
+type Found = Entry & { readonly type: 'retrieval' | 'memory' | 'tools' | 'notice' }
 
-/** Whether an entry is what was looked up in knowledge or memory, or says that there is less of it. */
+/** Whether an entry is what was looked up in knowledge, in memory or of MCP servers, or says that there is less of it. */
 function isFound(entry: Entry): entry is Found {
   if (entry.type === 'memory') return entry.body.op === 'read'
-  return entry.type === 'retrieval' || (entry.type === 'notice' && searchCodes.has(entry.body.code))
+  if (entry.type === 'retrieval' || entry.type === 'tools') return true
+  return entry.type === 'notice' && foundCodes.has(entry.body.code)
 }
 
-const searchCodes: ReadonlySet<string> = new Set<NoticeBody['code']>([
+/** The codes of what is told of a search, or of the tools of MCP servers. */
+const foundCodes: ReadonlySet<string> = new Set<NoticeBody['code']>([
+  ...listingCodes,
   'EMBEDDING_FAILED',
   'KNOWLEDGE_FAILED',
   'MEMORY_WITHHELD',
@@ -97,12 +101,13 @@ function verdictOn(followed: Engine['followed'], call: string): { readonly verdi
   return bodies.length === 0 ? {} : { verdict: { bodies, written: undefined, refused: null } }
 }
 
-/** Whether an agent's call fails here since the process that ran it lacked a hook: then it fails here too. */
-function lacksHook(job: Job, { type, kind, place, body }: Entry): boolean {
-  if (type !== 'error' || kind !== 'agent' || body.code !== 'HOOK_MISSING') return false
+/** Whether an agent's call fails here since its process lacked a hook, or a server was away: then it fails here too. */
+function failsFirst(job: Job, { type, kind, place, body }: Entry): boolean {
+  if (type !== 'error' || kind !== 'agent') return false
+  if (body.code !== 'HOOK_MISSING' && body.code !== 'MCP_SERVER_UNAVAILABLE') return false
   const call = job.run.calls.get(place.call)
   if (call === undefined || isTop(call)) return false
-  failCall(call, job, { code: body.code, detail: body.detail, hint: '' })
+  failCall(call, job, { code: body.code as ErrorCode, detail: body.detail, hint: '' })
   return true
 }
 

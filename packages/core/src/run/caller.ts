@@ -23,7 +23,8 @@ export function toolsOf(call: AgentCall, job: Asking): CallTools {
   const { principal, exchanges } = job.run
   const { moves } = exchanges
   const isSame = known?.moves === moves || call.agent.speaks.length === 0
-  if (known !== undefined && isSame && known.caller.principal === principal) return known
+  if (known !== undefined && isSame && known.caller.principal === principal && known.caller.mcp === (call.mcp ?? none))
+    return known
   const caller = callerOf(call, job)
   const toolset = job.env.toolset(caller)
   const offers: ModelTool[] = []
@@ -48,6 +49,8 @@ function marked(offer: ModelTool): ModelTool {
   const description = markForeign(offer.description)
   return description === offer.description ? offer : { ...offer, description }
 }
+
+const none: Caller['mcp'] = []
 
 function callerOf(call: AgentCall, job: Asking): Caller {
   const lineage: Caller['lineage'][number][] = []
@@ -75,6 +78,7 @@ function callerOf(call: AgentCall, job: Asking): Caller {
     scrub: call.scrub,
     exchanges: job.run.exchanges,
     loop: loopOf(call),
+    mcp: call.mcp ?? none,
     lineage,
   }
 }

@@ -19,16 +19,18 @@ import {
   type ToolCall,
 } from '../conversation/state.ts'
 import { guardingOf, isGuarding } from '../conversation/guards.ts'
+import { hasToList } from '../conversation/listed.ts'
 import { hasToRemember } from '../conversation/remembered.ts'
 import { messageToLookFor } from '../conversation/retrieval.ts'
 import { isWorkflow, nextOfCall, type WorkflowCall } from '../conversation/workflow.ts'
 
 /**
- * A unit of work. `admit`, `resume`, `advanceWorkflow`, `criticise`, `guard` and `end` only record entries; `think`, `remember`, `retrieve` and `act` call a model, the
- * store, a search or a tool. `consult` asks hooks, which may answer at once.
+ * A unit of work. `admit`, `resume`, `advanceWorkflow`, `criticise`, `guard` and `end` only record entries; `think`, `list`, `remember`, `retrieve` and `act` call a model,
+ * MCP servers, the store, a search or a tool. `consult` asks hooks, which may answer at once.
  */
 export type Work =
   | { readonly kind: 'think'; readonly call: AgentCall }
+  | { readonly kind: 'list'; readonly call: AgentCall }
   | { readonly kind: 'remember'; readonly call: AgentCall }
   | { readonly kind: 'retrieve'; readonly call: AgentCall }
   | { readonly kind: 'admit'; readonly call: AgentCall }
@@ -106,14 +108,15 @@ function isGuardedFirst(call: AgentCall, { busy, hooks }: Pick<Underway, 'busy' 
 }
 
 /** What is to be looked up before a model is asked; else that. */
-function before(call: AgentCall, remembered: Underway['remembered']): 'remember' | 'retrieve' | 'think' {
+function before(call: AgentCall, remembered: Underway['remembered']): 'list' | 'remember' | 'retrieve' | 'think' {
+  if (hasToList(call)) return 'list'
   if (hasToRemember(call) && !remembered.has(call)) return 'remember'
   return messageToLookFor(call) === null ? 'think' : 'retrieve'
 }
 
 /** Whether the model of an agent's call is to be asked. */
 export function mayThink(call: AgentCall, busy: Underway['busy']): boolean {
-  return isDue(call, busy) && messageToLookFor(call) === null
+  return isDue(call, busy) && messageToLookFor(call) === null && !hasToList(call)
 }
 
 /** Whether a model is to be asked, once all is looked for that it is to read. */
@@ -129,7 +132,7 @@ function isIdle(call: AgentCall, busy: Underway['busy']): boolean {
   return !isAnswered(call) || call.document.inbox.length > 0
 }
 
-/** Under what a look into memory or knowledge is under way for a call: it is no model call of its agent. */
+/** Under what a look into memory, knowledge or the tools of MCP servers is under way for a call: it is no model call of its agent. */
 export function idOfLook({ place }: AgentCall): string {
   return `look ${place.call}`
 }

@@ -11,7 +11,7 @@ import { refusedTransfer, result, type TransferOutcome } from '../tool/outcome.t
 import { openPlan } from '../conversation/plan.ts'
 import type { PinnedAgent } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { initialCalls } from '../job/start.ts'
+import { initialCalls, listedAtStart } from '../job/start.ts'
 import { recordOutcome } from './admit.ts'
 
 /**
@@ -74,9 +74,11 @@ function startOf(
   const { conversationValues } = job.log.state
   const { bound } = bind(data.parameters, { parent: source.parameters, conversationValues, map: to.map })
   const plan = openPlan(source.document, data)
+  const mcp = listedAtStart({ env: job.env, state: job.log.state }, { agent: data, parameters: bound })
   return {
     agent: data.id,
     ...(plan === undefined ? {} : { plan }),
+    ...(mcp === undefined ? {} : { mcp }),
     revision,
     toolCallId: null,
     message: source.message,

@@ -11,6 +11,7 @@ import { abortAll, failRun, type Job, whereOf } from '../job/job.ts'
 import { advanceWorkflow } from './advance-workflow.ts'
 import { criticise } from './criticise.ts'
 import { guard } from './guard.ts'
+import { listTools } from './list-tools.ts'
 import { remember } from './remember.ts'
 import { retrieve } from './retrieve.ts'
 import { think } from './think.ts'
@@ -64,12 +65,12 @@ export function recordWork(work: Work, job: Job): boolean {
 }
 
 /** Work that waits for something outside: a model, a search or a tool. */
-type Outside = Work & { readonly kind: 'think' | 'remember' | 'retrieve' | 'act' }
+type Outside = Work & { readonly kind: 'think' | 'list' | 'remember' | 'retrieve' | 'act' }
 
 /** Whether work waits for something outside. */
 export function isOutside(work: Work): work is Outside {
   const { kind } = work
-  return kind === 'think' || kind === 'remember' || kind === 'retrieve' || kind === 'act'
+  return kind === 'think' || kind === 'list' || kind === 'remember' || kind === 'retrieve' || kind === 'act'
 }
 
 /** Asks hooks, which may answer at once; if not, they are waited for as other work is. */
@@ -90,7 +91,7 @@ function startConsultation(work: Consultation, job: Job): void {
 function startWork(work: Work, job: Job): void {
   if (!isOutside(work)) return
   const call = work.kind === 'act' ? work.id : work.call.place.call
-  const id = work.kind === 'remember' || work.kind === 'retrieve' ? idOfLook(work.call) : call
+  const id = work.kind === 'act' || work.kind === 'think' ? call : idOfLook(work.call)
   const controller = new AbortController()
   job.busy.set(id, controller)
   waitFor(begin(work, job, controller), job, { id, call, controller })
@@ -117,6 +118,7 @@ function waitFor(done: Promise<void>, job: Job, { id, call, controller }: Begun)
 
 function begin(work: Outside, job: Job, controller: AbortController): Promise<void> {
   if (work.kind === 'act') return act(work.toolCall, job, controller)
+  if (work.kind === 'list') return listTools(work.call, job, controller)
   if (work.kind === 'remember') return remember(work.call, job, controller)
   return work.kind === 'think' ? think(work.call, job, controller) : retrieve(work.call, job, controller)
 }

@@ -9,7 +9,7 @@ import { startParameters } from '../parameter/visibility.ts'
 import type { Spawn } from '../tool/waiting.ts'
 import type { PinnedAgent } from '../job/environment.ts'
 import { type Job, record } from '../job/job.ts'
-import { initialCalls } from '../job/start.ts'
+import { initialCalls, listedAtStart } from '../job/start.ts'
 import { answeredMessage, recordSent } from './peer-message.ts'
 import { recordSpawn } from '../job/task.ts'
 
@@ -106,6 +106,9 @@ export function startChild(of: ChildStart, job: Job): void {
   if (overrides !== undefined) body.overrides = overrides
   if (exchange !== undefined) body.exchange = exchange
   if (remote !== undefined) body.remote = remote.at
+  const mcp =
+    remote === undefined ? listedAtStart({ env: job.env, state }, { agent: pinned.data, parameters }) : undefined
+  if (mcp !== undefined) body.mcp = mcp
   if (more.background !== undefined) body.background = more.background
   if (more.share !== undefined) body.share = more.share
   if (more.step !== undefined) body.step = more.step

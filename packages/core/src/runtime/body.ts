@@ -2,7 +2,7 @@
 import { type ErrorCode, type RunRequest, WitanError } from '@witan/protocol'
 import { isChecked, isParsed, maxJsonDepth, maxJsonSize } from '@witan/protocol/schemas'
 import type { z } from 'zod'
-import { nearest } from '../agent/nearest.ts'
+import { nearest } from '../identity/nearest.ts'
 import { runWithoutPause } from '../identity/pausable.ts'
 import { NotPlain, type PlainCopy, plainCopy } from '../identity/plain.ts'
 import { reasonOf } from '../tool/outcome.ts'

@@ -32,6 +32,7 @@ import type {
 import type { Diagram, Exchange } from '@witan/protocol/protocols'
 import type { Principal } from '../identity/principal.ts'
 import type { AgentAdmin, KnowledgeAdmin, ProtocolAdmin } from './admin-contract.ts'
+import type { McpAdmin } from './mcp-contract.ts'
 import type { MemoryAdmin } from './memory-contract.ts'
 import type { AcceptedRun, OpenedConversation } from './accepted-run.ts'
 import type { Page, PageOptions } from './page.ts'
@@ -93,6 +94,8 @@ export interface Witan {
   readonly protocols: ProtocolAdmin
   readonly knowledge: KnowledgeAdmin
   readonly memory: MemoryAdmin
+  /** The MCP servers of the configuration, as this process knows them. */
+  readonly mcp: McpAdmin
   /** The API keys of the database. For everybody but an `admin` every method throws `NOT_FOUND`. */
   readonly keys: KeyAdmin
   /** The names that agents may use as `model` and `tools` entries. */

@@ -9,13 +9,14 @@ import type { Environment, PinnedAgent } from '../job/environment.ts'
 import type { FindAgent } from '../tool/delegation.ts'
 import { type FindBase, retrievalOf } from '../tool/kinds/knowledge.ts'
 import type { FoundBase } from '../tool/kinds/knowledge-search.ts'
+import { listingsOf } from '../tool/mcp/listings.ts'
 import type { Caller } from '../tool/tool.ts'
 import { guidanceOf, toolsetOf, toolSourcesOf } from './toolset.ts'
 
 /** The part of an environment that definitions decide. */
 export type DefinitionParts = Pick<
   Environment,
-  'toolset' | 'guidance' | 'pin' | 'revisionsBelow' | 'pinned' | 'retrieve'
+  'toolset' | 'guidance' | 'listings' | 'pin' | 'revisionsBelow' | 'pinned' | 'retrieve'
 >
 
 /** What tools are made from, beside definitions. */
@@ -23,6 +24,7 @@ type Surroundings = Omit<Parameters<typeof toolSourcesOf>[0], 'find' | 'protocol
 
 /** Makes that part for any registry. */
 export function definitionsOf(surroundings: Surroundings): (registry: Registry) => DefinitionParts {
+  const listings = listingsOf(surroundings.mcp.servers, surroundings.mcp.lock)
   return (registry) => {
     const find: FindAgent = ({ database, revisions }, id) =>
       pinnedAgent(registry, { database, id, revisions })?.data ?? null
@@ -33,6 +35,7 @@ export function definitionsOf(surroundings: Surroundings): (registry: Registry) 
     return {
       toolset: toolsetOf(toolSourcesOf({ ...surroundings, find, protocol, exists, base })),
       retrieve: retrievalOf(base, surroundings.search),
+      listings,
       guidance: guidanceOf(peerLines({ protocol })),
       pin: (database, id) => pin(registry, database, id),
       revisionsBelow: (database, root) => revisionsBelow(registry, database, root),

@@ -1,6 +1,7 @@
 /** The call of an agent as it stands before its first model call, in a conversation that is stored nowhere. */
 import type { Entry, LoggedToolCall, ToolMode } from '@witan/protocol/entries'
 import type { Registry } from '../agent/registry.ts'
+import { hasToList } from '../conversation/listed.ts'
 import { ConversationLog } from '../conversation/log.ts'
 import { emptyState, fold } from '../conversation/fold.ts'
 import { oneHistory } from '../conversation/known-history.ts'
@@ -11,6 +12,7 @@ import type { Environment, PinnedAgent } from '../job/environment.ts'
 import { Job } from '../job/job.ts'
 import { runEntries } from '../job/start.ts'
 import type { Model } from '../model/model.ts'
+import { recordListing } from '../run/list-tools.ts'
 import type { ConversationRow } from '../store/store.ts'
 import type { Scope } from './scope.ts'
 import type { Parts } from './wiring.ts'
@@ -64,6 +66,13 @@ export function firstCall({ parts, database, principal }: Scope, begin: Beginnin
   })
   const job = new Job(env, log, { id: place.call, epoch: 1, attempts: 1 })
   return { call: job.run.root, job, recorded }
+}
+
+/** What is known of the tools of MCP servers. None is asked for a conversation that is stored nowhere. */
+export function listKnown(call: AgentCall, job: Job): void {
+  if (!hasToList(call)) return
+  const { agent, parameters } = call
+  recordListing(call, job, job.env.listings.shown({ agent, parameters, channel: job.log.state.channel }))
 }
 
 function begun(entry: Entry, seq: number, initial: Beginning['initial']): Entry {

@@ -11,7 +11,7 @@ import { agentEdgesOf, mappedName } from '@witan/protocol/edges'
 import { looksLike } from '@witan/protocol/names'
 import { takersOf } from '../agent/check/takers.ts'
 import { reachable } from '../agent/check/graph.ts'
-import { nearest } from '../agent/nearest.ts'
+import { nearest } from '../identity/nearest.ts'
 import { idOfNamed } from '../agent/registry.ts'
 import { type Person, storedParticipants } from '../parameter/person.ts'
 import {

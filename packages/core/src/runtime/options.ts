@@ -5,7 +5,7 @@ import type { DocumentReader } from '../knowledge/document.ts'
 import type { KnowledgeSource } from '../tool/kinds/knowledge-elsewhere.ts'
 import type { ProtocolInput } from '@witan/protocol/protocols'
 import type { Agent } from '../agent/define-agent.ts'
-import { nearest } from '../agent/nearest.ts'
+import { nearest } from '../identity/nearest.ts'
 import type { Ceilings } from '../budget/ceilings.ts'
 import type { Clock } from '../identity/clock.ts'
 import type { Ids } from '../identity/ids.ts'
@@ -17,6 +17,9 @@ import type { TelemetryOptions } from '../telemetry/options.ts'
 import { type Hooks, isHooks } from '../hook/define-hooks.ts'
 import type { FunctionTool } from '../tool/define-tool.ts'
 import type { FederationOptions } from '../federation/remotes.ts'
+import type { McpServers, McpSettings } from '../tool/mcp/mcp.ts'
+import type { McpLock } from '../tool/mcp/pins.ts'
+import type { McpServerInput } from '../tool/mcp/settings.ts'
 import type { RemoteCaller } from '../tool/remote.ts'
 import type { QuerySource } from '../tool/source.ts'
 import type { ReportedPlace } from '../job/environment.ts'
@@ -94,6 +97,13 @@ export interface RuntimeOptions {
   readonly telemetry?: TelemetryOptions
   /** How it is one server among others. Agents on other servers can be called once there is a domain. */
   readonly federation?: FederationOptions
+  /**
+   * MCP servers whose tools agents may use, by name: as a configuration has them (`${NAME}` is read from the environment of the process), as `mcpSettingsOf`
+   * gives them, or an implementation. A saved agent starts none: it only names them.
+   */
+  readonly mcpServers?: Readonly<Record<string, McpServerInput>> | ReadonlyMap<string, McpSettings> | McpServers
+  /** The tools of MCP servers that somebody has looked at; null for none. */
+  readonly mcpLock?: McpLock | null
   /** What calls agents on other servers, in place of what `domains` and `federation` say. */
   readonly remotes?: RemoteCaller
   readonly clock?: Clock
@@ -139,6 +149,8 @@ const optionNames: readonly string[] = [
   'working',
   'listening',
   'remotes',
+  'mcpServers',
+  'mcpLock',
 ] satisfies (keyof RuntimeOptions)[]
 
 /** Refuses misspelt options and values that are not an agent, model or store, which would otherwise be noticed much later. */

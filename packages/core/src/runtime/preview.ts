@@ -20,7 +20,7 @@ import type { FunctionTool } from '../tool/define-tool.ts'
 import { parseBody } from './body.ts'
 import { callAt } from './below.ts'
 import { withDrafts } from './drafts.ts'
-import { type FirstCall, firstCall } from './first-call.ts'
+import { type FirstCall, firstCall, listKnown } from './first-call.ts'
 import { neededBy, startingValues } from './new-conversation.ts'
 import { type Page, type PageOptions, pageOf } from './page.ts'
 import { allTools, noticesIn, offeredTools, serverTool } from './tool-lines.ts'
@@ -68,6 +68,7 @@ export async function agentTools(scope: Scope, id: string): Promise<readonly Age
   const { parts, database, principal } = scope
   const root: PinnedAgent = await getAgent(parts.adminOf(database, principal), id)
   const { call, job } = firstCall(scope, { root, parameters: {} })
+  listKnown(call, job)
   return root.data.workflow === null ? allTools(toolsOf(call, job)) : []
 }
 
@@ -178,6 +179,7 @@ function place(
 /** The request of the next model call, made by the code that makes it in a run. */
 async function requestAt({ call, job, recorded, lacking }: Place) {
   const before = recorded.length
+  listKnown(call, job)
   const request = prepareModelCall(call, job)?.request ?? null
   await nextTurn()
   const { system } = toolsOf(call, job)

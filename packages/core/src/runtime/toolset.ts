@@ -1,5 +1,6 @@
 /** The tools of an agent call, assembled from the sources of each kind. */
 import { WitanError } from '@witan/protocol'
+import type { NoticeBody } from '@witan/protocol/entries'
 import type { Agent } from '../agent/define-agent.ts'
 import { chainLines } from '../identity/chain.ts'
 import { agentTools } from '../edge/agent-tool.ts'
@@ -19,6 +20,7 @@ import { demandTools } from '../tool/kinds/demands.ts'
 import { exitLoopTools } from '../tool/kinds/exit-loop.ts'
 import { type FindBase, knowledgeTools } from '../tool/kinds/knowledge.ts'
 import type { SearchKnowledge } from '../tool/kinds/knowledge-search.ts'
+import { type McpAccess, mcpTools } from '../tool/kinds/mcp.ts'
 import { type MemoryAccess, memoryTools } from '../tool/kinds/memory.ts'
 import { functionTools } from '../tool/kinds/function.ts'
 import { planTools } from '../tool/kinds/plan.ts'
@@ -46,12 +48,13 @@ export function toolSourcesOf(from: {
   readonly base: FindBase
   readonly search: SearchKnowledge
   readonly memory: MemoryAccess
+  readonly mcp: McpAccess
   /** What calls agents on other servers; null if nothing does. */
   readonly remotes: RemoteCaller | null
   readonly agents: readonly (Agent | object)[]
   readonly report: (error: unknown) => void
 }): ToolSource {
-  const { tools, sources, find, protocol, exists, control, base, search, memory, remotes, agents, report } = from
+  const { tools, sources, find, protocol, exists, control, base, search, memory, mcp, remotes, agents, report } = from
   const approvals = approvalsOf(agents, report)
   const own = [
     // First, so that an own tool of the same name, which a check refuses, is never replaced by another agent's message.
@@ -73,6 +76,7 @@ export function toolSourcesOf(from: {
     knowledgeTools(base, search),
     memoryTools(memory),
     planTools,
+    mcpTools(mcp),
   ]
   return allowed(approved(joined(own), approvals))
 }
@@ -89,13 +93,23 @@ function joined(sources: readonly ToolSource[]): ToolSource {
   }
 }
 
-/** The tools of a call by name; if two share a name, the later one wins. */
+/** The tools of a call by name; if two share a name, the later one wins, but for a tool of an MCP server. */
 export function toolsetOf(source: ToolSource): (caller: Caller) => Toolset {
   return (caller) => {
     const tools = new Map<string, Tool>()
-    for (const tool of source(caller)) tools.set(tool.name, tool)
+    for (const tool of source(caller)) {
+      const known = tools.get(tool.name)
+      // A server may name its tool like one of ours, which stays.
+      if (known === undefined || tool.kind !== 'mcp') tools.set(tool.name, tool)
+      else tools.set(tool.name, { ...known, notices: [...(known.notices ?? []), collision(tool)] })
+    }
     return tools
   }
+}
+
+function collision({ name, of: server = '' }: Tool): NoticeBody {
+  const detail = `\`${server}\`: its tool \`${name}\` is not offered, since the agent has another tool of that name. Leave one of them out.`
+  return { code: 'MCP_TOOL_COLLISION', detail, server, tool: name }
 }
 
 /** The lines of an agent's system message that come from no tool: of its protocols, and then of the chain that its run came with. */

@@ -54,6 +54,8 @@ import type { DocumentReader } from '../knowledge/document.ts'
 import type { Ingests } from '../ingest/ingests.ts'
 import { ingestingOf } from './ingesting.ts'
 import { lookUp } from '../memory/look-up.ts'
+import type { McpAccess } from '../tool/kinds/mcp.ts'
+import { mcpAccessOf } from './mcp-access.ts'
 import { baseIn } from '../tool/kinds/knowledge-elsewhere.ts'
 import { type SearchKnowledge, searchOf } from '../tool/kinds/knowledge-search.ts'
 import { collectTools, sourcesOf } from './toolset.ts'
@@ -90,6 +92,8 @@ export interface Parts extends CommandContext {
   readonly stranded: StrandedLook
   /** Loads databases, with the definitions of the code in them. */
   readonly preparing: Preparing
+  /** What calls the tools of MCP servers. */
+  readonly mcp: McpAccess
   /** Null if no traces are exported. */
   readonly telemetry: Telemetry | null
   /** Null if no figures are counted. */
@@ -116,12 +120,13 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const domains = domainsOf(options.domains)
   const maySend = maySendOf(options.federation?.bearerEnv, agents)
   const remotes = remotesOf(options, { store, domains, clock, maySend, newId: () => ids.call(), report })
-  const functions = new Map(knowledge.flatMap((one) => ('search' in one ? [[one.base.id, one] as const] : [])))
   const counting = { store, metrics, clock, report, rateLimitOf: models.rateLimitOf }
   const { embeddings, spent } = countedEmbeddings(options, counting)
+  const functions = searchFunctions(knowledge)
   const search = searchOf({ records: () => store.knowledge, embed: embeddings.query, sources, functions })
+  const mcp = mcpAccessOf(options, { clock, report, traceparent: telemetry?.traceparent ?? null })
   const memory = { blocks: store, now: (database: string) => store.now(database) }
-  const definitions = definitionsOf({ tools, sources, control, search, memory, remotes, agents, report })
+  const definitions = definitionsOf({ tools, sources, control, search, memory, mcp, remotes, agents, report })
   const env: Environment = change({
     hasCapacity: () => worker.capacity.remaining() > 0,
     launch: (jobs, log) => {
@@ -142,7 +147,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
     expireAt: (database, at) => expiry.at(database, at),
     traceparent: telemetry?.traceparent ?? null,
   })
-  const about = { tools, querySources: sources, maySend, maxDepth: env.ceilings.maxDepth }
+  const about = { tools, querySources: sources, maySend, mcp, maxDepth: env.ceilings.maxDepth }
   const check = checkContext({ ...about, lacksEmbeddingPrice: embeddings.lacksPrice }, models)
   const { warm, documents } = keepWarm({ store, hub, registry, telemetry, metrics, report })
   const tracker = new RunTracker(createAwake())
@@ -168,13 +173,17 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const stranded = lookForStranded(store)
   const sweepStore = sweeper({ store, warm, hub, stranded })
   const ingesting = ingestingOf(options, { env, store, registry, embed: embeddings.texts })
-  const { ingests } = ingesting
-  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains, ingests, report })
+  const adminOf = adminsOf(store, { registry, check, modelKind: models.kindOf, domains, report, ...ingesting })
   const code = { agents, protocols, knowledge: knowledge.map(baseIn) }
   const preparing = createPreparing({ code, registry, adminOf, report: env.report })
   const own = { agents, tools, code, adminOf, preparing }
-  const rest = { definitions, expiry, listening, documents, stranded, telemetry, metrics }
+  const rest = { definitions, mcp, expiry, listening, documents, stranded, telemetry, metrics }
   return { ...commands, worker, registry, hub, check, sources, search, spent, domains, ...ingesting, ...own, ...rest }
+}
+
+/** The knowledge bases that are functions of this process, by id. */
+function searchFunctions(knowledge: NonNullable<RuntimeOptions['knowledge']>) {
+  return new Map(knowledge.flatMap((one) => ('search' in one ? [[one.base.id, one] as const] : [])))
 }
 
 function printError(error: unknown): void {
@@ -184,11 +193,14 @@ function printError(error: unknown): void {
 
 /** What a check reads besides agents. */
 function checkContext(
-  about: Pick<CheckContext, 'tools' | 'querySources' | 'maySend' | 'maxDepth' | 'lacksEmbeddingPrice'>,
+  about: Pick<CheckContext, 'tools' | 'querySources' | 'maySend' | 'maxDepth' | 'lacksEmbeddingPrice'> &
+    Pick<Parts, 'mcp'>,
   models: ReturnType<typeof modelDirectory>,
 ): CheckContext {
+  const { servers, lock } = about.mcp
   return {
     ...about,
+    mcp: { settings: servers?.settings ?? new Map(), lock },
     sources: new Set(about.querySources.keys()),
     hasModel: (name) => models.find(name) !== null,
     hasPrice: (name) => models.find(name)?.price !== undefined,

@@ -15,6 +15,7 @@ import { forkConversation } from './fork.ts'
 import { answer, listInterruptions } from './interruptions.ts'
 import { keyAdmin } from './keys.ts'
 import { knowledgeAdmin } from './knowledge.ts'
+import { mcpAdmin } from './mcp.ts'
 import { memoryAdmin } from './memory.ts'
 import { addParticipant, listParticipants, removeParticipant } from './participants.ts'
 import { followRun, liveRun, run } from './runs.ts'
@@ -49,6 +50,7 @@ export function createWitan(parts: Parts, principal: Principal, ready: () => Pro
     protocols: protocolAdmin(scope),
     knowledge: knowledgeAdmin(scope),
     memory: memoryAdmin(scope),
+    mcp: mcpAdmin(scope),
     keys: keyAdmin(scope),
     models: readsAll(principal) ? parts.check.modelNames : [],
     conversation: (agent, options = {}) => createChat(witan, agent, options),

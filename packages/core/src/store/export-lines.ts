@@ -1,4 +1,5 @@
 /** The export format of a store: one JSON object per line, the same for every driver and strictly checked. */
+import { formKinds } from '../tool/mcp/elicitation.ts'
 import { WitanError } from '@witan/protocol'
 import { parseExact } from '@witan/protocol/digits'
 import { type Entry, entryProblem } from '@witan/protocol/entries'
@@ -117,11 +118,12 @@ const openSchema = z.strictObject({
   settledAt: maybe,
 })
 
-/** As the engine makes them of an approval, and of what an agent demands; every other kind has none. */
+/** As the engine makes them of an approval, of what an agent demands, and of a form of an MCP server; every other kind has none. */
 const termsSchema = z
   .union([
     z.looseObject({ schema: names, bound: z.array(text) }),
     z.strictObject({ of: z.array(z.union([text, z.array(text)])) }),
+    z.strictObject({ schema: names, fields: z.array(z.strictObject({ name: text, form: z.enum(formKinds) })) }),
   ])
   .nullable()
 

@@ -9,6 +9,7 @@ import type { Bound, ConversationValues } from '../parameter/parameter.ts'
 import type { People } from '../parameter/person.ts'
 import type { Scrubber } from '../parameter/scrub.ts'
 import type { CallArtifacts } from './artifact.ts'
+import type { OfferedServer } from '@witan/protocol/mcp'
 import type { Outcome } from './outcome.ts'
 import type { InterruptionDraft } from './waiting.ts'
 
@@ -53,6 +54,8 @@ export interface Caller {
   readonly revisions: Readonly<Record<string, number>>
   /** The loop that the call works in as a step, directly or through other workflows: who may leave it (null: every agent). */
   readonly loop: { readonly exitBy: readonly string[] | null } | null
+  /** What its MCP servers offer it. */
+  readonly mcp: readonly OfferedServer[]
   /** How often its agent's plan was revised by now: in its document, and in this call. */
   plan(): { readonly revision: number; readonly revisions: number }
   /** Takes out of a text what its model must not see; null if there is nothing. */
@@ -192,6 +195,8 @@ interface ToolBase {
   readonly effect: Effect
   /** The gate before each call; absent: none. */
   readonly gate?: Gate
+  /** Set for a tool that a person approves before each call, unless its agent says otherwise. */
+  readonly asksFirst?: true
   /** The code of an error for arguments that it cannot take; absent for `TOOL_ARGS_INVALID`. */
   readonly misuse?: ErrorCode
   /** Set for a tool that sends a message to a peer: its exchange, for the record of a call that is refused. */

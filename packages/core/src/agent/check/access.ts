@@ -1,6 +1,6 @@
 /** Checks access lists: the agent has each tool that its `access.tools` names. A name that it lacks would guard nothing. */
 import type { AgentData, Finding } from '@witan/protocol'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { peerMessagesIn } from '../protocol/peer-messages.ts'
 import { hasTool, ownTools } from './approvals.ts'
 import type { AgentSet } from './graph.ts'

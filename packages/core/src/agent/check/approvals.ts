@@ -2,11 +2,12 @@
 import { asksPeople, peopleTools } from '../../parameter/known-people.ts'
 import type { AgentData, Finding } from '@witan/protocol'
 import { knowledgeUses } from '@witan/protocol/knowledge'
+import { mcpUses } from '@witan/protocol/mcp'
 import { planTool } from '@witan/protocol/plan'
 import { agentEdgesOf, edgesOf, transferTool } from '@witan/protocol/edges'
 import { type JsonSchema, propertyNames } from '../../tool/schema.ts'
 import { namesOf } from '../../tool/schema-names.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
 import { errorAt, type Refusal, type Surroundings } from './names.ts'
@@ -43,7 +44,12 @@ export function ownTools(agent: AgentData, messages: readonly PeerMessage[]): re
 
 /** Whether an agent has a tool of that name: one of `own`, or a built-in one. */
 export function hasTool(agent: AgentData, own: readonly string[], name: string): boolean {
-  return own.includes(name) || builtInsOf(agent).includes(name)
+  return own.includes(name) || builtInsOf(agent).includes(name) || isOfServer(agent, name)
+}
+
+/** Whether a tool of an MCP server of the agent may have that name: which tools a server has is known once it is asked. */
+function isOfServer(agent: AgentData, name: string): boolean {
+  return mcpUses(agent).some(({ server }) => name.startsWith(`${server}_`))
 }
 
 /** The tools that an agent can call, except built-in ones other than the one that hands over. */

@@ -19,6 +19,7 @@ import { hotSpotsOf } from './hot-spots.ts'
 import { acquaintancesOf, checkPeers, protocolUses, unspoken } from './peers.ts'
 import { checkGuardrails } from './guardrails.ts'
 import { checkKnowledge } from './knowledge.ts'
+import { checkMcp } from './mcp.ts'
 import { checkPrices } from './prices.ts'
 import { checkQueries } from './queries.ts'
 import { runWithPauses, type Pausable } from '../../identity/pausable.ts'
@@ -89,6 +90,7 @@ async function find(agent: AgentData, { survey, found, reached, findings }: Find
   findings.add(await runWithPauses(checkDescriptions(agent, agents)))
   findings.add(checkPeers(agent, { agents, ...context }))
   findings.add(checkKnowledge(agent, context))
+  if (context.mcp !== undefined) findings.add(await runWithPauses(checkMcp(agent, context.mcp)))
   findings.add(checkPrices(agent, agents, context))
   findings.add(await runWithPauses(checkCycles(agent, survey)))
 }

@@ -4,7 +4,7 @@ import type { GuardrailSide } from '@witan/protocol/entries'
 import type { Pausable } from '../../identity/pausable.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { type PatternAllowance, patternAllowance, patternOf } from '../../model/pattern.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { errorAt, type Surroundings } from './names.ts'
 
 /** Findings about the guardrails of one agent. A definition of an earlier version has none. */

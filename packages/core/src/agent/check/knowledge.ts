@@ -1,7 +1,7 @@
 /** Checks the knowledge bases of an agent: each exists, and what it demands is bound by parameters that no model supplies. */
 import type { AgentData, Finding } from '@witan/protocol'
 import { type KnowledgeBase, type KnowledgeUse, knowledgeUses } from '@witan/protocol/knowledge'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { errorAt } from './names.ts'
 
 /** The bases of a set by id. */

@@ -11,9 +11,10 @@ import { localOf, localsOf } from '../address.ts'
 import { builtIns, namesake } from '../naming.ts'
 import { likelyNamesakes, withPeople } from './likely.ts'
 import { looksOfPeople, takenByOthers } from '../people-names.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { type PeerMessage, peerMessagesIn } from '../protocol/peer-messages.ts'
 import type { AgentSet, Listers } from './graph.ts'
+import type { McpSurvey } from '../../tool/mcp/offered.ts'
 import type { Pausable } from '../../identity/pausable.ts'
 
 /** What exists besides the agents; `hasModel` is true if a name such as `local/qwen3` leads to a model. */
@@ -32,6 +33,8 @@ export interface Surroundings {
   readonly protocols: ReadonlyMap<string, Protocol>
   /** By id. */
   readonly bases: ReadonlyMap<string, KnowledgeBase>
+  /** The MCP servers of the configuration; absent: they are not checked. */
+  readonly mcp?: McpSurvey
   /** What is left for the patterns of the request that this check belongs to; absent: each schema counts by itself. */
   readonly patterns?: PatternAllowance
 }

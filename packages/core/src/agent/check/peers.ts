@@ -2,7 +2,7 @@
 import type { AgentData, Finding } from '@witan/protocol'
 import { edgesOf } from '@witan/protocol/edges'
 import type { Acquaintance, Protocol, ProtocolUse } from '@witan/protocol/protocols'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { otherRole, peerMessagesIn, peerTool, speaksWith } from '../protocol/peer-messages.ts'
 import type { AgentSet } from './graph.ts'
 import { speakersIn } from './likely.ts'

@@ -8,7 +8,7 @@ import { freezing } from '../../identity/frozen.ts'
 import { type Pausable, runWithoutPause } from '../../identity/pausable.ts'
 import { readingOnce } from '../../identity/read-once.ts'
 import { definitionExcess, maxDefinitionValues } from '../definition-size.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { plainDefinition } from '../plain-definition.ts'
 
 /** A base, or the problems with its form: at most 20. */

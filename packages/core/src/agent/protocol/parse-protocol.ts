@@ -10,7 +10,7 @@ import { readingOnce } from '../../identity/read-once.ts'
 import { type PatternAllowance, patternAllowance } from '../../model/pattern.ts'
 import { schemaProblem } from '../../model/json-schema-problem.ts'
 import { definitionExcess, type FreeKeys, maxDefinitionValues } from '../definition-size.ts'
-import { nearest } from '../nearest.ts'
+import { nearest } from '../../identity/nearest.ts'
 import { plainDefinition } from '../plain-definition.ts'
 
 /** A protocol, or the problems with its form: at most 20. */

@@ -305,6 +305,9 @@ const critiques = 'select 1'
 const hooks = 'select 1'
 /** Notices with what a guardrail decided, which earlier versions do not follow. */
 const guardrails = 'select 1'
+
+/** Entries with the tools of MCP servers, which earlier versions do not fold. */
+const mcpTools = 'select 1'
 /** Documents of a base name the revision that created it. Earlier versions would not know which are those of a deleted one. */
 const firstRevisions = 'alter table agents add column first_revision integer not null default 1'
 
@@ -341,6 +344,7 @@ const steps: readonly string[] = [
   critiques,
   hooks,
   guardrails,
+  mcpTools,
 ]
 
 /** Every migration in order; the schema's version is how many have run. */

@@ -11,6 +11,7 @@ test('the tools of every source of a runtime pass the kit', () => {
     'tool.test.ts',
     'knowledge-tools.test.ts',
     'memory-tools.test.ts',
+    'mcp-tools.test.ts',
     'task-tools.test.ts',
     'edge.test.ts',
   ]

@@ -66,6 +66,7 @@ export function callerOf(agent: AgentData, more: Partial<Caller> = {}): Caller {
     revisions: {},
     exchanges: new Map(),
     loop: null,
+    mcp: [],
     lineage: [{ agent: agent.id, message: 'Begin.', parameters }],
     ...more,
   }
@@ -173,8 +174,13 @@ export async function play(tool: Tool, args: Arguments, playing: Playing): Promi
   }
   const outcomes: Outcome[] = []
   const answers: CallAnswer[] = []
+  let { note } = playing
+  const saveNote = async (left: unknown) => {
+    await (playing.saveNote ?? (async () => assertJson(left, 'a note')))(left)
+    note = structuredClone(left)
+  }
   while (outcomes.length <= mostWaits) {
-    const outcome = await tool.invoke(request, contextOf(playing, answers))
+    const outcome = await tool.invoke(request, contextOf({ ...playing, note, saveNote }, answers))
     outcomes.push(outcome)
     if (outcome.kind !== 'pending') return outcomes
     answers.push(...answered(outcome, answering, caller))

@@ -22,7 +22,7 @@ export interface ApprovalOptions {
 export function approved(source: ToolSource, options: ApprovalOptions): ToolSource {
   return (caller: Caller): readonly Tool[] => {
     const tools = source(caller)
-    if (caller.agent.approvals.length === 0) return tools
+    if (caller.agent.approvals.length === 0 && caller.mcp.length === 0) return tools
     return tools.map((tool) => (canRun(tool) ? gated(tool, caller.agent, options) : tool))
   }
 }
@@ -51,7 +51,10 @@ function withGate(
   { predicate, report }: ApprovalOptions,
 ): Tool {
   const conditions = approvals.flatMap((one) => (toolOf(one) === tool.name ? [conditionOf(one)] : []))
-  if (conditions.length === 0) return tool
+  if (conditions.length === 0) {
+    if (tool.asksFirst !== true) return tool
+    conditions.push(null)
+  }
   const asks = conditions.map((when): ((call: GatedCall) => boolean) => {
     if (when === null) return () => true
     if (when !== 'code') return (call) => fitsAny(when, call)

@@ -293,6 +293,9 @@ const hooks = 'select 1'
 /** Notices with what a guardrail decided, which earlier versions do not follow. */
 const guardrails = 'select 1'
 
+/** Entries with the tools of MCP servers, which earlier versions do not fold. */
+const mcpTools = 'select 1'
+
 /** How PostgreSQL writes records. */
 export const dialect: Dialect = {
   ...{ schema: '{s}.', mark: '$', number: 'bigint generated always as identity', key: 'primary key' },
@@ -364,6 +367,7 @@ const steps: readonly Migration[] = [
   { sql: critiques, worksFrom: 34 },
   { sql: hooks, worksFrom: 35 },
   { sql: guardrails, worksFrom: 36 },
+  { sql: mcpTools, worksFrom: 37 },
 ]
 
 /** Every migration in order; the schema's version is how many have run. Earlier versions work beside a kind of record unknown to them. */
