@@ -30,8 +30,11 @@ export function readInterruption(event: RequiredEvent): Interruption | null {
       const { tool, arguments: given, digest } = event.content
       return { ...base, kind: 'approval', tool: text(tool) || 'tool', arguments: copyOf(given), digest: text(digest) }
     }
-    case 'question_required':
-      return { ...base, kind: 'question', questions: records(event.content.questions).map(readQuestion) }
+    case 'question_required': {
+      const { questions, server, message } = event.content
+      const asked = text(server) === '' ? {} : { server: text(server), message: text(message) }
+      return { ...base, kind: 'question', questions: records(questions).map(readQuestion), ...asked }
+    }
     case 'message_required':
       return { ...base, kind: 'message', prompt: text(event.content.prompt) }
     case 'policy_required':

@@ -188,6 +188,17 @@ const knowledgeDocument = createRoute({
   },
 })
 
+const McpPage = lazy(() => import('./pages/mcp-page.tsx').then((page) => ({ default: page.McpPage })))
+const mcp = createRoute({
+  getParentRoute: () => root,
+  path: '/mcp',
+  component: () => (
+    <Suspense fallback={<LoadingNote what="the page" />}>
+      <McpPage />
+    </Suspense>
+  ),
+})
+
 const MemoryPage = lazy(() => import('./pages/memory-page.tsx').then((page) => ({ default: page.MemoryPage })))
 const memory = createRoute({
   getParentRoute: () => root,
@@ -222,6 +233,7 @@ export const router = createRouter({
     conversation,
     waiting,
     knowledge.addChildren([bases, newBase, base, editBase, knowledgeDocument]),
+    mcp,
     memory,
     health,
   ]),

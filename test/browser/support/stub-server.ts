@@ -81,6 +81,7 @@ type Body = Readonly<Record<string, unknown>>
 const routes: readonly Route[] = [
   ['GET', /^\/agents$/, (state) => ok({ items: state.agents, nextCursor: null })],
   ['GET', /^\/agents\/([^/]+)\/tools$/, () => ok({ items: [] })],
+  ['GET', /^\/mcp\/servers$/, () => ok({ items: [] })],
   ['POST', /^\/check$/, () => ok({ errors: [], warnings: [], matrix: [], callers: [], handlers: [] })],
   ['POST', /^\/agents\/([^/]+)\/preview$/, (state, [id = '']) => ok(preview(state.agents, id))],
   ['GET', /^\/agents\/([^/]+)\/graph$/, (state, [id = '']) => ok(graph(state.agents, id))],

@@ -20,6 +20,7 @@ import { InterruptionCard } from './interruption-card.tsx'
 import { JsonBlock, TextBlock } from './json-block.tsx'
 import { Markdown } from './markdown.tsx'
 import { Mark } from './mark.tsx'
+import { McpUseList } from './mcp-use-list.tsx'
 import { MemoryList } from './memory-list.tsx'
 import { ProblemNote } from './note.tsx'
 import { Pill } from './pill.tsx'
@@ -201,6 +202,7 @@ function Values({ view, call, open, speaker }: ValuesProps) {
       {call.taskMessages.map(({ seq, text }) => (
         <TextBlock key={seq} label="Message meanwhile" text={text} />
       ))}
+      <McpUseList mcp={call.mcp} />
       <PlanList view={view} call={call} />
       <MemoryList memories={call.memories} />
       <RetrievalList retrievals={call.retrievals} />

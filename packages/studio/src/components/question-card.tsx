@@ -1,4 +1,4 @@
-/** Questions with their options and free text, answered together. */
+/** Questions with their options and free text, answered together; those of an MCP server may be declined. */
 import type { Interruption, Question } from '@witan/protocol'
 import { shownText } from '@witan/protocol/shown'
 import { useId, useState } from 'react'
@@ -31,19 +31,29 @@ export function QuestionCard({ asked }: { readonly asked: Interruption & { reado
     })
     send({ answer: Object.fromEntries(given) })
   }
+  const { server } = asked
+  const what = asked.questions.length === 1 ? 'a question' : 'questions'
   return (
     <Card
       of={asked}
       title={nameOf(asked.agent)}
-      says={asked.questions.length === 1 ? 'has a question' : 'has questions'}
+      says={server === undefined ? `has ${what}` : `passes on ${what}`}
       error={error}
       onSubmit={submit}
       buttons={
-        <Button type="submit" look="primary" disabled={sending || missing}>
-          {sending ? 'Sent, continuing …' : 'Send answer'}
-        </Button>
+        <>
+          <Button type="submit" look="primary" disabled={sending || missing}>
+            {sending ? 'Sent, continuing …' : 'Send answer'}
+          </Button>
+          {server !== undefined && (
+            <Button look="danger" disabled={sending} onClick={() => send({ answer: { decision: 'declined' } })}>
+              Decline
+            </Button>
+          )}
+        </>
       }
     >
+      {server !== undefined && <ServerWords server={server} message={asked.message ?? ''} />}
       {asked.questions.map((question) => (
         <QuestionField
           key={question.id}
@@ -53,6 +63,26 @@ export function QuestionCard({ asked }: { readonly asked: Interruption & { reado
         />
       ))}
     </Card>
+  )
+}
+
+/** Who asks behind the agent, in its own words. */
+function ServerWords({ server, message }: { readonly server: string; readonly message: string }) {
+  return (
+    <div className="space-y-1.5">
+      <p>
+        <code className="break-all rounded bg-sunken px-1.5 py-0.5 font-mono font-medium">{shownText(server)}</code>{' '}
+        asks:
+      </p>
+      {message !== '' && (
+        <ScrollBox label="Words of the MCP server" className="max-h-72 whitespace-pre-wrap break-words text-base">
+          {shownText(message)}
+        </ScrollBox>
+      )}
+      <p className="text-xs text-muted">
+        Your answer goes to this MCP server. A model reads only what the server makes of it.
+      </p>
+    </div>
   )
 }
 

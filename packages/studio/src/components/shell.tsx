@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { signOut, usePrincipal, useReadsAll } from '../state/account.ts'
 import { useConnection } from '../state/connection.ts'
+import { useHasMcpServers } from '../state/mcp-queries.ts'
 import { Button } from './button.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 import { useAgents, useWaiting } from '../state/queries.ts'
@@ -55,10 +56,11 @@ function useActiveInSight() {
   const nav = useRef<HTMLElement>(null)
   const { pathname } = useLocation()
   const readsAll = useReadsAll()
+  const hasMcp = useHasMcpServers()
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another link, and some come later than others.
   useEffect(() => {
     nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }, [pathname, readsAll])
+  }, [pathname, readsAll, hasMcp])
   return nav
 }
 
@@ -96,14 +98,21 @@ function WaitingLink() {
   )
 }
 
-/** What agents remember about the caller; knowledge and figures for whom the server has them to read. */
+/** What agents remember about the caller; knowledge, MCP servers and figures for whom the server has them to read. */
 function MoreLinks() {
   const readsAll = useReadsAll()
+  const hasMcp = useHasMcpServers()
+  const isOnMcp = useLocation().pathname === '/mcp'
   return (
     <>
       {readsAll && (
         <Link to="/knowledge" className={linkLook}>
           Knowledge
+        </Link>
+      )}
+      {readsAll && (hasMcp || isOnMcp) && (
+        <Link to="/mcp" className={linkLook}>
+          MCP
         </Link>
       )}
       <Link to="/memory" className={linkLook}>

@@ -38,6 +38,7 @@ const kinds: Readonly<Record<string, string>> = {
   message: 'Writes to a person; the run waits for the answer.',
   peer: 'Sends a message of a protocol to another agent; the reply ends the call.',
   artifact: 'Keeps files that agents made, and reads them.',
+  mcp: 'A tool of an MCP server.',
 }
 
 /** What the server offers its model, then what its definition has besides; a sentence where there is nothing. */

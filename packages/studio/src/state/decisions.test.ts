@@ -133,6 +133,17 @@ test('a condition says whether it was declined, and an older log only that it wa
   )
 })
 
+test('questions of an MCP server may be declined; a question with the name of that answer is a question', () => {
+  const questions = [{ id: 'decision', text: 'Which?', options: [], multiple: false, freeText: true, required: true }]
+  const asked = { id: 'i a.t', path: 'files_ask', agent: 'a', callId: 'a.t', questions }
+  const decided = (answer: unknown) => {
+    const view = viewOf(root, [1, 'question_required', 'a.t', asked], resolved(2, 'a.t', answer))
+    return decisionsIn(view, 'a').map(({ verdict, said }) => [verdict, ...said.map(({ words }) => words)])
+  }
+  assert.deepEqual(decided({ decision: 'declined' }), [['declined']])
+  assert.deepEqual(decided({ decision: { text: 'declined' } }), [['answered', 'declined']])
+})
+
 test('a function that asks while it runs has its own answers, whatever it then gives', () => {
   const denied = { decision: 'denied', reason: 'too dear' }
   const view = viewOf(root, starts(1, 'a.t', {}), approval(2, 'a.t', {}), resolved(3, 'a.t', denied), ends(4, 'a.t'))

@@ -78,11 +78,14 @@ function decision(asked: Asked, call: CallView): Decision {
 function aboutOf({ interruption }: Asked): string {
   if (interruption.kind === 'approval') return interruption.tool
   if (interruption.kind === 'action') return interruption.name
+  if (interruption.kind === 'question' && interruption.server !== undefined) return `MCP server ${interruption.server}`
   return interruption.kind === 'policy' ? interruption.issuer : interruption.agent
 }
 
 function outcomeOf({ interruption, state, answer }: Asked): Outcome {
   if (state !== 'answered') return state === 'expired' ? 'expired' : 'cancelled'
+  // Questions of an MCP server may be declined. An answer to a question named `decision` is an object.
+  if (interruption.kind === 'question' && isRecord(answer) && answer.decision === 'declined') return 'declined'
   return verdictOf(interruption.kind, answer)
 }
 

@@ -41,6 +41,38 @@ export const knowledgeConfig = [
   '})',
 ].join('\n')
 
+/** A project with an MCP server, and an agent that uses some of its tools. The folder `shared` must exist. */
+export const mcpConfig = [
+  "import { defineAgent } from '@witan/core'",
+  "import { call, scriptedModel } from '@witan/core/testing'",
+  "import { defineConfig } from '@witan/server'",
+  '',
+  'export default defineConfig({',
+  '  mcpServers: {',
+  '    // A program to start, or the `url` of a service.',
+  '    // This one works in a folder, which must exist.',
+  '    files: {',
+  "      command: 'npx',",
+  "      args: ['-y', '@modelcontextprotocol/server-filesystem', './shared'],",
+  '    },',
+  '  },',
+  '  agents: [',
+  '    defineAgent({',
+  "      id: 'helper',",
+  "      description: 'Answers from the files of a folder.',",
+  "      instructions: 'Answer from the files.',",
+  "      mcp: [{ server: 'files', tools: ['list_*', 'read_*'], approval: 'none' }],",
+  '      // Without a key a script decides.',
+  "      // A language model is named like 'openai/gpt-5-mini'.",
+  '      model: scriptedModel((request, turn) => {',
+  "        if (turn > 0) return 'What I found stands in the tree of this run.'",
+  "        return call('files_list_directory', { path: 'shared' })",
+  '      }),',
+  '    }),',
+  '  ],',
+  '})',
+].join('\n')
+
 /** A project with an agent that remembers what its people say. */
 export const memoryConfig = [
   "import { defineAgent } from '@witan/core'",
