@@ -19,6 +19,7 @@ import { playHttpErrors } from './families/http-errors.ts'
 import { playMemory } from './families/memory.ts'
 import { playPlans } from './families/plans.ts'
 import { playGuardrails } from './families/guardrails.ts'
+import { playMcp } from './families/mcp.ts'
 import { playHooks } from './families/hooks.ts'
 import { playReflection } from './families/reflection.ts'
 import { playOutside } from './families/outside.ts'
@@ -86,6 +87,9 @@ describe('the injection and leak corpus', () => {
     family('RF', 26, playReflection))
   test('[D15] [C17] GR: who checks sees no hidden value, and no hit says what was found', () =>
     family('GR', 18, playGuardrails))
+
+  test('[D15] [P5] [C19] MC: a server gets no value that is not bound for it, and gives none back', () =>
+    family('MC', 60, playMcp))
 
   test('[F02] [D15] [C6] HK: what hooks write tells no hidden value, and speaks in no other name', () =>
     family('HK', 130, playHooks))

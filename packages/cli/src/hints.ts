@@ -30,6 +30,7 @@ const spoken: readonly (readonly [RegExp, string])[] = [
   ],
   [/GET \/api\/v1\/conversations\/\{id\}\/model-calls lists them/g, '`witan conversations prompts ID` lists them'],
   [/POST \/api\/v1\/check lists the paths in its `matrix`/g, '`witan check` prints the paths in its matrix'],
+  [/GET \/api\/v1\/mcp\/servers lists them/g, '`mcpServers` of the configuration lists them'],
   [/GET \/api\/v1\/keys lists the keys/g, '`witan keys list` lists the keys'],
   [/GET the conversation for its runs/g, '`witan conversations show` has its runs'],
   [/GET the conversation for its tasks/g, '`witan tasks list` lists them'],

@@ -260,7 +260,6 @@ export const agentSchema = z.strictObject({
     .max(50)
     .default([])
     .refine(hasEachOnce, { error: 'a base is there twice' }),
-  /** What it remembers, and of whom; null: nothing. Its sub-agents have their own [F39]. */
   /** Tools of MCP servers of the configuration, each server once. */
   mcp: z
     .array(mcpUseSchema)
@@ -269,6 +268,7 @@ export const agentSchema = z.strictObject({
     .refine((uses) => new Set(uses.map(({ server }) => server)).size === uses.length, {
       error: 'a server is listed twice',
     }),
+  /** What it remembers, and of whom; null: nothing. Its sub-agents have their own [F39]. */
   memory: memorySettingsSchema.nullable().default(null),
   /** True if its model keeps a plan of its work [F08]. */
   enablePlanning: z.boolean().default(false),

@@ -5,6 +5,7 @@ import type { InterruptionKind } from './interruption.ts'
 const decisions: Readonly<Partial<Record<InterruptionKind, readonly Verdict[]>>> = {
   approval: ['approved', 'denied'],
   policy: ['resolved', 'declined'],
+  question: ['declined'],
 }
 
 /** How something that was asked was settled by a person. */

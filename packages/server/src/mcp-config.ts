@@ -31,10 +31,10 @@ function lockFileIn(folder: string): string {
 
 function inFolder(settings: McpSettings, folder: string): McpSettings {
   const { transport, roots } = settings
-  const own = transport.type === 'stdio' && transport.cwd !== null
+  const own = transport.type === 'stdio'
   return {
     ...settings,
-    ...(own ? { transport: { ...transport, cwd: resolve(folder, transport.cwd) } } : {}),
+    ...(own ? { transport: { ...transport, cwd: resolve(folder, transport.cwd ?? '.') } } : {}),
     roots: roots.map((root) => (/^file:\/\//i.test(root) ? root : resolve(folder, root))),
   }
 }

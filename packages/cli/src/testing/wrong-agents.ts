@@ -346,17 +346,17 @@ export const wrongSets: readonly WrongSet[] = [
     agents: [
       {
         ...agent('root', { subAgents: [{ agent: 'lief' }, { agent: 'leaf' }] }),
-        instruction: 'x',
-        mcp: [{ name: 'files' }],
+        ...{ instruction: 'x', mcp: [{ name: 'files' }] },
         limits: { maxDepth: 0, maxIterations: 1.5 },
       },
       { ...agent('leaf', { subAgents: [{ agent: 'rot' }] }), temperature: 9 },
     ],
     errors: [
+      'root mcp.0.server  AGENT_INVALID  Agent `root`: `mcp.0.server` is missing: string expected. → Add it.',
+      'root mcp.0.name  UNKNOWN_KEY  Agent `root`: unknown key `mcp.0.name`. → Known keys: server, tools, approval, bind, bindHeaders, descriptions. A key of a feature that this version does not have is refused too.',
       'root limits.maxIterations  LIMIT_INVALID  limits.maxIterations must be an integer 1–1000. → Leave a limit out to take its default.',
       'root limits.maxDepth  LIMIT_INVALID  limits.maxDepth must be an integer 1–1000. → Leave a limit out to take its default.',
       'root instruction  UNKNOWN_KEY  Agent `root`: unknown key `instruction`, nearest is `instructions`. → Did you mean `instructions`?',
-      'root mcp  UNKNOWN_KEY  Agent `root`: unknown key `mcp`: calling tools of MCP servers is not built in this version. → Remove it: what this version cannot do is refused, never ignored.',
       'leaf temperature  AGENT_INVALID  Agent `leaf`: `temperature` is not valid: Too big: expected number to be <=2. → The OpenAPI document at /api/v1/openapi.json has the schema.',
       'root subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `root` lists sub-agent `lief`, which does not exist. Did you mean `leaf`? → Create it first, or send both in one batch.',
       'leaf subAgents.0.agent  AGENT_REF_UNKNOWN  Agent `leaf` lists sub-agent `rot`, which does not exist. Did you mean `root`? → Create it first, or send both in one batch.',

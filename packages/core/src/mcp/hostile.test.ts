@@ -195,7 +195,11 @@ it('a server that cannot be started fails at once, and is tried again later and 
   const none = settingsOf('none', { type: 'stdio', command: '/no/such/program', args: [], cwd: null, env: {} })
   await withServers([none], async ({ servers }) => {
     const first = await servers.list(sessionOf('none'), signal)
-    assert.deepEqual(first, { kind: 'failed', reason: 'unavailable', detail: '`none` could not be started (ENOENT).' })
+    assert.deepEqual(first, {
+      kind: 'failed',
+      reason: 'unavailable',
+      detail: '`none` could not be started: there is no program `/no/such/program`, or no folder to run it in.',
+    })
     assert.deepEqual(await servers.list(sessionOf('none'), signal), first)
     assert.deepEqual(servers.standing('none'), { state: 'failed', list: null, error: first.detail })
   })

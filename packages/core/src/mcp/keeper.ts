@@ -154,8 +154,14 @@ export function asMcpError(cause: unknown): McpError {
   return new McpError('unavailable', `cannot be connected to.${why}`.trim())
 }
 
+/** A limit of time, and what ends it before. */
+interface Deadline {
+  readonly signal: AbortSignal
+  cancel(): void
+}
+
 /** A limit for connecting and the first list together. */
-export function startDeadline({ settings, clock }: Pick<ConnectOf, 'settings' | 'clock'>) {
+export function startDeadline({ settings, clock }: Pick<ConnectOf, 'settings' | 'clock'>): Deadline {
   const limit = new AbortController()
   const { connectTimeoutMs: ms } = settings
   const late = () => limit.abort(new McpError('unavailable', `was not ready within ${seconds(ms)}.`))

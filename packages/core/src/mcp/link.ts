@@ -62,10 +62,9 @@ export function createLink(of: LinkOf): Link {
     standing() {
       const open = keeper.current()
       const error = keeper.error()
-      if (error !== null) return { state: 'failed', list: null, error: failureOf(name, error).detail }
-      return open === null
-        ? { state: 'idle', list: null, error: null }
-        : { state: 'ready', list: lists.get(open), error: null }
+      const list = lists.last()
+      if (error !== null) return { state: 'failed', list, error: failureOf(name, error).detail }
+      return { state: open === null ? 'idle' : 'ready', list, error: null }
     },
     forget({ reconnect }) {
       lists.changed()
@@ -83,6 +82,8 @@ interface Lists {
   get(open: Open | null): McpList | null
   /** Keeps one, unless there was a change since it was asked for. `ttlMs`: for how long; null for no limit. */
   keep(list: McpList, options: { readonly by: Open; readonly since: number; readonly ttlMs: number | null }): void
+  /** The list that it had last, whether it holds or not. */
+  last(): McpList | null
   /** Raised by each change. */
   version(): number
   changed(): void
@@ -90,11 +91,14 @@ interface Lists {
 
 function createLists(clock: LinkOf['clock']): Lists {
   let kept: { readonly list: McpList; readonly until: number; readonly by: Open } | null = null
+  let last: McpList | null = null
   let version = 0
   return {
+    last: () => last,
     get: (open) => (kept !== null && kept.by === open && clock.now() < kept.until ? kept.list : null),
     keep(list, { by, since, ttlMs }) {
       const until = ttlMs === null ? Number.POSITIVE_INFINITY : clock.now() + ttlMs
+      last = list
       if (since === version) kept = { list, until, by }
     },
     version: () => version,

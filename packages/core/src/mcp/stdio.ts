@@ -104,6 +104,14 @@ export function createStdioWire(
   return wire
 }
 
+/** Why a program does not run. */
+function notStarted(code: string | undefined, command: string): string {
+  if (code === 'ENOENT')
+    return `could not be started: there is no program \`${command.slice(0, 200)}\`, or no folder to run it in.`
+  if (code === 'EACCES') return `could not be started: \`${command.slice(0, 200)}\` is no program that may be run.`
+  return `could not be started (${code ?? 'unknown error'}).`
+}
+
 async function begin(
   { command, args, cwd, env }: Extract<McpTransport, { type: 'stdio' }>,
   { ledger }: { readonly ledger: Ledger },
@@ -120,7 +128,7 @@ async function begin(
   await new Promise<void>((resolve, reject) => {
     started.once('spawn', resolve)
     started.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new McpError('unavailable', `could not be started (${error.code ?? 'unknown error'}).`, true)),
+      reject(new McpError('unavailable', notStarted(error.code, command), true)),
     )
   })
   const pid = started.pid as number

@@ -174,8 +174,8 @@ function fieldOf(property: unknown): { readonly form: FormField['form']; readonl
   const { type, items } = (property ?? {}) as Readonly<Record<string, unknown>>
   if (type === 'boolean') {
     const options: Options = [
-      ['true', 'true'],
-      ['false', 'false'],
+      ['true', 'Yes'],
+      ['false', 'No'],
     ]
     return { form: 'boolean', options }
   }

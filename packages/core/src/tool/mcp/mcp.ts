@@ -133,6 +133,7 @@ export interface McpCall {
 /** How a server stands in this process. */
 export interface McpStanding {
   readonly state: 'idle' | 'ready' | 'failed'
+  /** The list that it gave last, whether it still holds or not; null before the first. */
   readonly list: McpList | null
   /** Why the last try failed, in words for whoever runs the server. */
   readonly error: string | null
