@@ -15,6 +15,7 @@ import { guardrailsRows } from './rows/guardrails.ts'
 import { hooksRows } from './rows/hooks.ts'
 import { reflection } from './rows/reflection.ts'
 import { pages } from './rows/pages.ts'
+import { mcpRows } from './rows/mcp.ts'
 import { remotes } from './rows/remotes.ts'
 import { replies } from './rows/replies.ts'
 import { servers } from './rows/server.ts'
@@ -44,4 +45,5 @@ export const rows: readonly Row[] = [
   ...hooksRows,
   ...ingests,
   ...remembering,
+  ...mcpRows,
 ]

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { createRuntime, type Runtime } from '@witan/core'
+import { lockOf, lockText, mcpLockFile } from '@witan/core/tooling'
 import { errorTable, isWitanError } from '@witan/protocol'
 import { warningCodes } from '@witan/protocol/schemas'
 import { loadConfig, startServer, type WitanServer } from '@witan/server'
@@ -17,6 +18,23 @@ let runtime: Runtime
 let server: WitanServer
 
 const connections = { local: { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const
+
+const token = ['ghp', 'x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8'].join('_')
+const mcpServers = {
+  open: { command: 'none', env: { GITHUB_TOKEN: token } },
+  kept: { command: 'none' },
+}
+const tool = (name: string, text = '') => ({
+  name,
+  inputSchema: { type: 'object', properties: { text: { type: 'string', description: text } } },
+})
+const tools = [
+  tool('same a'),
+  tool('same.a'),
+  tool('big-1', 'words '.repeat(4_000)),
+  tool('big-2', 'words '.repeat(4_000)),
+]
+const mcpLock = lockOf(new Map([['kept', { tools, protocolVersion: '', serverInfo: null }]]))
 
 async function overHttp(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
   const reply = await fetch(`${server.url}/api/v1${path}`, {
@@ -85,14 +103,17 @@ describe('every finding of a check', () => {
     shop.close()
     const gone = { kind: 'sqlite', file: join(folder, 'gone.db') } as const
     const sources = { shop: { kind: 'sqlite', file } as const, gone }
-    runtime = createRuntime({ connections, sources, domains: { 'bots.example.com': 'default' } })
+    const domains = { 'bots.example.com': 'default' }
+    runtime = createRuntime({ connections, sources, domains, mcpServers, mcpLock })
     const config = {
       store: { url: 'memory:' },
       auth: { mode: 'none' },
       server: { port: 0, domain: 'bots.example.com' },
       connections,
       sources,
+      mcpServers,
     }
+    await writeFile(join(folder, mcpLockFile), lockText(mcpLock))
     await writeFile(join(folder, 'witan.config.json'), JSON.stringify(config))
     const env = { WITAN_LOG_LEVEL: 'silent' }
     server = await startServer(await loadConfig({ file: join(folder, 'witan.config.json'), env }))

@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { fakeMcp, type McpAnswer, type McpServers, toolWith, words } from './fake-mcp.ts'
 import { type AgentDraft, settle } from './stage.ts'
 
-/** Some tools of a server that is there, with every approval; of one that is away, too; or none. */
-export function mcpUsesOf(kind: number): NonNullable<AgentDraft['mcp']> {
+/** Some tools of a server that is there, with every approval, or with values that its agent declares and may lack; of one that is away, too; or none. */
+export function mcpUsesOf(kind: number, isDeclaring: boolean): NonNullable<AgentDraft['mcp']> {
+  if (kind > 3 && kind < 6 && isDeclaring)
+    return [{ server: 'box', bind: { text: 'key' }, bindHeaders: { 'X-Made': 'made' } }]
   if (kind === 0) return [{ server: 'box' }]
   if (kind === 1) return [{ server: 'off' }, { server: 'box', approval: 'none' }]
   if (kind === 2) return [{ server: 'box', tools: ['read', 'k*'], approval: 'all' }]

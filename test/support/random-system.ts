@@ -82,7 +82,7 @@ export const randomSystem: fc.Arbitrary<RandomSystem> = fc
           isShaped: shaped[index] === true,
           other: size > 1 ? (ids[(index + 1) % size] ?? null) : null,
         }),
-        mcp: mcpUsesOf(serving[index] ?? 11),
+        mcp: mcpUsesOf(serving[index] ?? 11, bound[index] === true && index > 0),
         actions: acting[index] ? [{ name: 'Ask' }] : [],
         parameters: bound[index] && index > 0 ? [{ name: 'key' }, { name: 'made' }] : [],
         outputSchema: shaped[index] ? { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] } : null,

@@ -81,6 +81,7 @@ export function runtimeOptions(config: Config, log: Log): RuntimeOptions {
     readers: createReaders({ modules: config.readers }),
     mcpServers: config.mcp.settings,
     mcpLock: config.mcp.lock,
+    mcpLog: (line) => log('info', line),
     domains: domainsOfConfig(config.server),
     federation: federationOptions(config),
     limits: Object.fromEntries(Object.entries(config.limits).filter(([, limit]) => limit !== undefined)),

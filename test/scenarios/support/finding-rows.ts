@@ -52,7 +52,13 @@ const warning = (code: string, title: string, ...agents: readonly Json[]) => row
 const pattern = (text: string) => ({ name: 'numbers', kind: 'pattern', pattern: text })
 const judged = { guardrails: { input: [{ name: 'judge', kind: 'agent', agent: 'judge' }] } }
 
+/** Of an agent that uses tools of MCP servers. */
+const using = (server: string, more: Json = {}) => agent('root', { mcp: [{ server, ...more }] })
+
 const errors: readonly FindingRow[] = [
+  error('MCP_SERVER_UNKNOWN', 'an MCP server of no configuration', using('none')),
+  error('MCP_PARAM_UNKNOWN', 'a binding to no parameter', using('open', { bind: { user_id: 'nobody' } })),
+  error('MCP_TOOL_COLLISION', 'two pinned tools of one name', using('kept', { tools: ['same*'] })),
   error(
     'GUARDRAIL_INVALID',
     'a pattern that has no linear search',
@@ -191,6 +197,10 @@ const errors: readonly FindingRow[] = [
 ]
 
 const warnings: readonly FindingRow[] = [
+  warning('MCP_UNPINNED', 'tools that nobody has pinned', using('open')),
+  warning('MCP_SECRET_INLINE', 'a secret in the configuration of a server', using('open')),
+  warning('MCP_TOOL_UNKNOWN', 'a pattern that no pinned tool fits', using('kept', { tools: ['nothing'] })),
+  warning('MCP_TOOLS_LARGE', 'more than 8,000 tokens of tools', using('kept', { tools: ['big*'] })),
   warning('ADDRESS_CLOSED', 'published for nobody', agent('root', { address: 'docs' })),
   warning(
     'ADDRESS_PARAM_UNBOUND',

@@ -29,6 +29,8 @@ export interface Known {
   isLegacy: boolean
   readonly tokens: Tokens | null
   readonly hide: Hide
+  /** Notes values of a call, which it might write for people. */
+  learn(values: readonly string[]): void
   readonly log: ServerLog
 }
 

@@ -152,7 +152,8 @@ describe('a process', { concurrency: 4 }, () => {
   })
   it('that ignores TERM is killed, within 5 s', async () => {
     const begun = performance.now()
-    await withServers([hostile('deaf')], async ({ call }) => {
+    await withServers([hostile('deaf')], async ({ servers, call }) => {
+      await servers.list(sessionOf('deaf'), signal)
       assert.equal((await call('deaf', 'go', { signal: AbortSignal.timeout(300) })).kind, 'failed')
     })
     const took = performance.now() - begun
@@ -175,7 +176,8 @@ describe('a process', { concurrency: 4 }, () => {
     })
   })
   it('is told of a call that is cancelled', async () => {
-    await withServers([hostile('silent')], async ({ call, line }) => {
+    await withServers([hostile('silent')], async ({ servers, call, line }) => {
+      await servers.list(sessionOf('silent'), signal)
       await call('silent', 'go', { signal: AbortSignal.timeout(1) })
       const abort = new AbortController()
       const waiting = call('silent', 'go', { signal: abort.signal })

@@ -5,7 +5,10 @@ import type { Known } from './connect.ts'
 import type { HttpPools } from './http-request.ts'
 import { createServerLog } from './lines-log.ts'
 import { createTokens } from './token.ts'
-import { hiding } from './trouble.ts'
+import { type Hide, hiding } from './trouble.ts'
+
+/** Values of the last calls that a server may repeat. */
+const mostBound = 256
 
 /** Creates it from the settings. */
 export function knownOf(
@@ -18,7 +21,9 @@ export function knownOf(
       ? Object.values(transport.env)
       : [...Object.values(transport.headers), transport.auth?.clientSecret ?? '', ...inUrl(transport.url)]
   let hideNow = hiding(values)
-  const hide = (text: string) => hideNow(text)
+  const bound = new Map<string, true>()
+  let hideBound: Hide = (text) => text
+  const hide = (text: string) => hideBound(hideNow(text))
   const learned = (token: string) => {
     values.push(token)
     // The last few tokens: an old one is no secret for long.
@@ -29,6 +34,15 @@ export function knownOf(
     isLegacy: false,
     tokens: auth === null ? null : createTokens(auth, { clock: of.clock, pools: of.pools, learned }),
     hide,
+    learn(given) {
+      const news = given.filter((value) => !bound.has(value))
+      for (const value of news) bound.set(value, true)
+      for (const [oldest] of bound) {
+        if (bound.size <= mostBound) break
+        bound.delete(oldest)
+      }
+      if (news.length > 0) hideBound = hiding(bound.keys())
+    },
     log: createServerLog({ server: name, clock: of.clock, hide, log: of.log }),
   }
 }
@@ -54,6 +68,7 @@ export function withHeaders(known: Known, { headers }: McpSession): Known {
     },
     tokens: known.tokens,
     hide: (text) => own(known.hide(text)),
+    learn: known.learn,
     log: (text) => known.log(own(text)),
   }
 }

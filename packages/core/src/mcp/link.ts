@@ -146,6 +146,7 @@ async function answer(
     const cancelled = () => new McpError('failed', 'was not asked: the call is cancelled.')
     const open = await unlessAborted(keeper.connected(signal), call.signal, cancelled).finally(cancel)
     const leave = keeper.enter(open)
+    of.known.learn(call.hidden)
     try {
       const definition = known()?.tools.find(({ name }) => name === call.tool) ?? null
       const {

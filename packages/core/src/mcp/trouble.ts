@@ -1,6 +1,9 @@
 /** What went wrong with an MCP server, and the words for it. No message holds a header, a variable of the environment or a token. */
 import type { McpFailure } from '../tool/mcp/mcp.ts'
 
+/** A server's answer if it needs what a client does not announce, such as to ask its model. */
+const lacksCapability = -32_021
+
 /** The code of an error that this side makes up for a request whose connection broke. */
 export const brokenCode = -31_999
 
@@ -64,6 +67,8 @@ export function errorOf(error: unknown, hide: Hide, hasSession = false): McpErro
     return statusError({ status, words, hasSession }, hide)
   }
   if (code === brokenCode) return new McpError('lost', 'broke the connection before it answered.')
+  if (code === lacksCapability)
+    return new McpError('refused', `asked for something that is not offered here: ${said(message, hide)}`)
   if (typeof code === 'number') return new McpError('failed', `answered with an error: ${said(message, hide)}`)
   if (code === 'CONNECTION_CLOSED') return new McpError('lost', 'ended the connection.')
   if (code === 'NOT_CONNECTED' || message === 'Not connected')

@@ -7,6 +7,7 @@ import { type Job, record } from '../job/job.ts'
 import type { ModelNote } from '../model/model.ts'
 import { endModelCalls, endTool, recordCheckpoint, type ToolRun } from '../run/act.ts'
 import { type Decision, decisionOf } from '../hook/decision.ts'
+import { hasToList } from '../conversation/listed.ts'
 import { isTop } from '../conversation/state.ts'
 import type { Verdict } from '../hook/ask.ts'
 import { recordDecision } from '../run/decision-effects.ts'
@@ -32,7 +33,7 @@ import { endThinking, forgetThinking, forgetTool, requestOf, startTool } from '.
 /** Gives what the next entry says to the request or the tool that it comes from. False if it comes from none. */
 export function give(engine: Engine, job: Job, entry: Entry): boolean {
   const { kind, type, place, body } = entry
-  if (isFound(entry)) return giveFound(job, entry)
+  if (isFound(entry) || isListingNotice(job, entry)) return giveFound(job, entry)
   const decision = decisionOf(entry)
   if (decision !== null) return giveDecision(engine, job, { place, decision })
   const isEnding = job.run.cancelled || job.lifecycle.failure !== null
@@ -68,6 +69,13 @@ const foundCodes: ReadonlySet<string> = new Set<NoticeBody['code']>([
   'KNOWLEDGE_FAILED',
   'MEMORY_WITHHELD',
 ])
+
+/** Whether an entry says that a server is left out, since it cannot be asked: what is not offered of the tools is told later. */
+function isListingNotice(job: Job, entry: Entry): entry is Found {
+  if (entry.type !== 'notice' || entry.body.code !== 'TOOL_UNAVAILABLE') return false
+  const call = job.run.calls.get(entry.place.call)
+  return call !== undefined && hasToList(call)
+}
 
 function giveFound(job: Job, entry: Found): boolean {
   record(job, entry.place, entry)

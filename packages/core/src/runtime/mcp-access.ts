@@ -8,15 +8,20 @@ import type { RuntimeOptions } from './options.ts'
 
 /** What calls the tools of MCP servers, from the options of a runtime. Nothing is started yet. */
 export function mcpAccessOf(
-  { mcpServers: given, mcpLock = null }: RuntimeOptions,
-  around: Pick<Environment, 'clock' | 'report' | 'traceparent'>,
+  { mcpServers: given, mcpLock = null, mcpLog }: RuntimeOptions,
+  around: Pick<Environment, 'clock' | 'report'>,
 ): McpAccess {
-  const rest = { lock: mcpLock, traceparent: around.traceparent }
-  if (given === undefined) return { servers: null, ...rest }
-  if (isServers(given)) return { servers: given, ...rest }
+  if (given === undefined) return { servers: null, lock: mcpLock }
+  if (isServers(given)) return { servers: given, lock: mcpLock }
   const settings =
     given instanceof Map ? (given as ReadonlyMap<string, McpSettings>) : mcpSettingsOf(given, process.env)
-  return { servers: settings.size === 0 ? null : mcpServers(settings, around), ...rest }
+  return {
+    servers:
+      settings.size === 0
+        ? null
+        : mcpServers(settings, { ...around, ...(mcpLog === undefined ? {} : { log: mcpLog }) }),
+    lock: mcpLock,
+  }
 }
 
 function isServers(given: NonNullable<RuntimeOptions['mcpServers']>): given is McpServers {

@@ -104,6 +104,8 @@ export interface RuntimeOptions {
   readonly mcpServers?: Readonly<Record<string, McpServerInput>> | ReadonlyMap<string, McpSettings> | McpServers
   /** The tools of MCP servers that somebody has looked at; null for none. */
   readonly mcpLock?: McpLock | null
+  /** Takes what MCP servers write for people: short lines that begin with the server's name. Default: nobody reads them. */
+  readonly mcpLog?: (line: string) => void
   /** What calls agents on other servers, in place of what `domains` and `federation` say. */
   readonly remotes?: RemoteCaller
   readonly clock?: Clock
@@ -151,6 +153,7 @@ const optionNames: readonly string[] = [
   'remotes',
   'mcpServers',
   'mcpLock',
+  'mcpLog',
 ] satisfies (keyof RuntimeOptions)[]
 
 /** Refuses misspelt options and values that are not an agent, model or store, which would otherwise be noticed much later. */

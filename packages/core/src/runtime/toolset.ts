@@ -2,6 +2,7 @@
 import { WitanError } from '@witan/protocol'
 import type { NoticeBody } from '@witan/protocol/entries'
 import type { Agent } from '../agent/define-agent.ts'
+import { builtIns } from '../agent/naming.ts'
 import { chainLines } from '../identity/chain.ts'
 import { agentTools } from '../edge/agent-tool.ts'
 import { backgroundTools } from '../edge/background.ts'
@@ -100,15 +101,29 @@ export function toolsetOf(source: ToolSource): (caller: Caller) => Toolset {
     for (const tool of source(caller)) {
       const known = tools.get(tool.name)
       // A server may name its tool like one of ours, which stays.
-      if (known === undefined || tool.kind !== 'mcp') tools.set(tool.name, tool)
-      else tools.set(tool.name, { ...known, notices: [...(known.notices ?? []), collision(tool)] })
+      if (tool.kind !== 'mcp') tools.set(tool.name, tool)
+      else if (known !== undefined)
+        tools.set(tool.name, { ...known, notices: [...(known.notices ?? []), collision(tool)] })
+      else tools.set(tool.name, builtIns.has(tool.name) ? shutOut(tool) : tool)
     }
     return tools
   }
 }
 
+/** A tool that is named like a built-in one which its agent does not have: a model that calls it reads that there is no such tool. */
+function shutOut(tool: Tool): Tool {
+  const notice = collision(tool)
+  return {
+    ...tool,
+    offer: null,
+    initialOnly: true,
+    withheld: { why: notice.detail, offer: tool.offer },
+    notices: [notice],
+  }
+}
+
 function collision({ name, of: server = '' }: Tool): NoticeBody {
-  const detail = `\`${server}\`: its tool \`${name}\` is not offered, since the agent has another tool of that name. Leave one of them out.`
+  const detail = `\`${server}\`: its tool \`${name}\` is not offered, since that is the name of another tool. Leave it out of \`tools\`.`
   return { code: 'MCP_TOOL_COLLISION', detail, server, tool: name }
 }
 

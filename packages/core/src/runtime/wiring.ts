@@ -124,7 +124,7 @@ export function wire(given: RuntimeOptions, change: (env: Environment) => Enviro
   const { embeddings, spent } = countedEmbeddings(options, counting)
   const functions = searchFunctions(knowledge)
   const search = searchOf({ records: () => store.knowledge, embed: embeddings.query, sources, functions })
-  const mcp = mcpAccessOf(options, { clock, report, traceparent: telemetry?.traceparent ?? null })
+  const mcp = mcpAccessOf(options, { clock, report })
   const memory = { blocks: store, now: (database: string) => store.now(database) }
   const definitions = definitionsOf({ tools, sources, control, search, memory, mcp, remotes, agents, report })
   const env: Environment = change({

@@ -64,7 +64,7 @@ export async function withServers(
 export function callOf(server: string, tool: string, others: Partial<McpCall> = {}): McpCall {
   const signal = new AbortController().signal
   const session = sessionOf(server)
-  return { session, tool, arguments: {}, meta: {}, signal, given: null, onProgress: () => {}, ...others }
+  return { session, tool, arguments: {}, meta: {}, hidden: [], signal, given: null, onProgress: () => {}, ...others }
 }
 
 /** What a call said, if it is one text. */

@@ -78,7 +78,7 @@ const harness: ToolHarness = {
   },
   open: () => {
     const effects: string[] = []
-    const source = mcpTools({ servers: serverOf(effects), lock: null, traceparent: null })
+    const source = mcpTools({ servers: serverOf(effects), lock: null })
     const offered = { server: 'box', trusted: true, digest: 'd', names: ['box_do'], tools: [tool] }
     return { source: (caller) => source({ ...caller, mcp: [offered] }), effects: () => effects }
   },

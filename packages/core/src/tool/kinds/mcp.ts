@@ -1,7 +1,9 @@
 /** Tools of MCP servers: what a call of an agent was offered of them, with the values that are bound for it [P5]. */
-import type { CallPlace, ListedTool } from '@witan/protocol/entries'
+import type { ListedTool } from '@witan/protocol/entries'
 import { type McpUse, mcpUses } from '@witan/protocol/mcp'
 import { channelOf } from '../../identity/channel.ts'
+import { spanIdOf, traceIdOf } from '../../identity/trace.ts'
+import { traceparentOf } from '../../identity/traceparent.ts'
 import { validatorOf } from '../../model/json-schema.ts'
 import { scrubbedValue } from '../../parameter/scrub-value.ts'
 import { answeredInput, askedInput } from '../mcp/elicitation.ts'
@@ -13,7 +15,7 @@ import { sessionOf } from '../mcp/session.ts'
 import { failed, type Outcome, type ResultOutcome, result } from '../outcome.ts'
 import { checkSchema, perBinding } from '../schema.ts'
 import { describesName } from '../schema-names.ts'
-import type { RunningTool, Tool, ToolContext, ToolRequest, ToolSource } from '../tool.ts'
+import type { Caller, RunningTool, Tool, ToolContext, ToolRequest, ToolSource } from '../tool.ts'
 import { withoutBound } from '../without-bound.ts'
 
 /** What calls the tools of MCP servers in this process; null if it has none. */
@@ -21,8 +23,6 @@ export interface McpAccess {
   readonly servers: McpServers | null
   /** What was pinned; null for nothing. */
   readonly lock: McpLock | null
-  /** The W3C header for what a call sends; null if no traces are exported. */
-  readonly traceparent: ((database: string, place: Pick<CallPlace, 'run' | 'call'>) => string) | null
 }
 
 /** A tool of a server, and how an agent uses that server. */
@@ -63,7 +63,7 @@ const none: readonly Tool[] = []
 /** A value that is bound for the tool is missing: it is not offered, and a call gets an explanation. */
 function withoutValue(of: OfferedTool, bound: readonly string[], parameter: string): Tool {
   const why = `\`${parameter}\` has no value here, and it is bound for this tool.`
-  const tool = asTool(of, new Set(bound), { servers: null, lock: null, traceparent: null })
+  const tool = asTool(of, new Set(bound), { servers: null, lock: null })
   return {
     ...tool,
     offer: null,
@@ -111,11 +111,7 @@ interface Invocation {
   readonly bound: ReadonlySet<string>
 }
 
-async function invoke(
-  of: OfferedTool,
-  { servers, lock, traceparent }: McpAccess,
-  invocation: Invocation,
-): Promise<Outcome> {
+async function invoke(of: OfferedTool, { servers, lock }: McpAccess, invocation: Invocation): Promise<Outcome> {
   const { use, server, tool } = of
   const { request, on, bound } = invocation
   const settings = servers?.settings.get(server.server)
@@ -132,6 +128,7 @@ async function invoke(
   if (refused !== null) return refused
   const args: Record<string, unknown> = { ...request.arguments }
   for (const name of bound) args[name] = parameters.get(use.bind[name] as string)?.box.reveal()
+  const hidden = [...bound].flatMap((name) => [args[name]].flat().map(String))
   const waited = answeredInput(on)
   if (waited !== null && 'wait' in waited) return waited.wait
   if (waited !== null) {
@@ -142,18 +139,19 @@ async function invoke(
     session,
     tool: tool.name,
     arguments: args,
-    meta: {
-      'io.witan/callId': request.callId,
-      ...(traceparent === null
-        ? {}
-        : { traceparent: traceparent(database, { run: on.caller.runId, call: request.callId }) }),
-    },
+    hidden,
+    meta: { 'io.witan/callId': request.callId, traceparent: traceOf(request, on.caller) },
     signal: on.signal,
     given: waited === null ? null : waited.given,
     onProgress: () => {},
   }
   const answer = await called(servers, call, tool.effect)
   return outcomeOf(of, { answer, settings, on })
+}
+
+/** The W3C header of a tool call: its run is the trace. */
+function traceOf({ callId }: ToolRequest, { database, runId }: Caller): string {
+  return traceparentOf({ traceId: traceIdOf(database, runId), spanId: spanIdOf(database, callId) })
 }
 
 /** A pinned server is first connected for a call: a tool that is another one by now is not called. */
@@ -254,9 +252,10 @@ async function outcomeOf(
 /** No hidden value that a server was given comes back into the log. */
 function scrubbed(outcome: ResultOutcome, { scrub }: ToolContext): ResultOutcome {
   if (scrub === null) return outcome
-  const { value, failure } = outcome
+  const { value, failure, notices } = outcome
   return {
     ...outcome,
+    ...(notices === undefined ? {} : { notices: notices.map((one) => ({ ...one, detail: scrub(one.detail) })) }),
     value: scrubbedValue(value, scrub),
     failure: failure === null ? null : { ...failure, detail: scrub(failure.detail) },
   }

@@ -1,8 +1,9 @@
 /** What an MCP server asks people for while a call of its tool waits, and the answers that go back with the call [F29]. */
-import type { Question } from '@witan/protocol'
+import type { Interruption, Question } from '@witan/protocol'
 import { jsonLength } from '../../identity/json-length.ts'
 import { validatorOf } from '../../model/json-schema.ts'
 import type { Scrubber } from '../../parameter/scrub.ts'
+import { canonicalJson } from '../digest.ts'
 import { type PendingOutcome, pendingOn } from '../outcome.ts'
 import type { JsonSchema } from '../schema.ts'
 import { type Answer, longestNote, type ToolContext } from '../tool.ts'
@@ -68,16 +69,25 @@ export function answeredInput({
   if (kept === undefined) return null
   const own = answers.slice(kept.before, kept.before + kept.ids.length)
   if (own.length < kept.ids.length) return { wait: pendingOn(...kept.drafts) }
+  // They came in the order in which people answered.
+  const left = own.flatMap((one) => (one.kind === 'interruption' ? [one] : []))
   const responses = kept.ids.map((id, index) => {
-    const draft = kept.drafts[index]
-    const answer = own[index]
-    return [id, draft === undefined || answer?.kind !== 'interruption' ? cancelled : responseOf(draft, answer.answer)]
+    const draft = kept.drafts[index] as InterruptionDraft
+    const at = left.findIndex(({ asked }) => askedOf(asked) === askedOf(draft))
+    const [answer] = at < 0 ? [] : left.splice(at, 1)
+    return [id, answer === undefined ? cancelled : responseOf(draft, answer.answer)]
   })
   return {
     given: { responses: Object.fromEntries(responses), state: kept.state },
     note: { mcp: { ...kept, isGiven: true } },
     wasGiven: kept.isGiven,
   }
+}
+
+/** What people read of something that is asked. */
+function askedOf(one: InterruptionDraft | Interruption): string {
+  if (one.kind === 'question') return canonicalJson([one.message, one.questions])
+  return one.kind === 'policy' ? canonicalJson(one.policy) : one.kind
 }
 
 const cancelled = { action: 'cancel' } as const
@@ -130,13 +140,21 @@ function draftOf(
   if (mode === 'url') {
     const at = typeof url === 'string' ? URL.parse(url) : null
     if (at?.protocol !== 'https:' || at.username !== '' || at.password !== '') return 'an address that is not HTTPS'
+    if (scrub !== null && scrub(at.href) !== at.href) return 'an address with a value that nobody may read'
     const policy = { kind: 'unauthorized', message: clean(message), url: at.href }
     return { kind: 'policy', issuer: `mcp:${server}`, policy }
   }
   if (mode !== 'form') return `a question of the form \`${`${mode}`.slice(0, 64)}\``
   const form = formOf(requestedSchema, clean)
+  if (typeof form !== 'string' && scrub !== null && hides(form, scrub))
+    return 'a form with a value that nobody may read'
   if (typeof form === 'string') return form
   return { kind: 'question', server, message: clean(message), ...form }
+}
+
+/** Whether a name or an option of a form, which goes back as it is, holds a hidden value. */
+function hides({ questions }: { readonly questions: readonly Question[] }, scrub: (text: string) => string): boolean {
+  return questions.some(({ id, options }) => [id, ...options.map((one) => one.id)].some((text) => scrub(text) !== text))
 }
 
 function formOf(

@@ -139,10 +139,8 @@ function notConfigured(server: string): Asked {
 
 /** A value that a header needs is missing: nothing of the server can be used. */
 function lacking(server: string, parameter: string): Asked {
-  return unavailable(
-    server,
-    `the value of \`${parameter}\`, which a header of each request needs, is missing or is no line of plain text`,
-  )
+  const detail = `\`${server}\`: its tools are not offered, since \`${parameter}\`, which a header of each request needs, has no value that is a line of plain text.`
+  return { failed: { code: 'TOOL_UNAVAILABLE', detail, tool: server }, isRequired: false }
 }
 
 function unavailable(server: string, why: string): Asked {

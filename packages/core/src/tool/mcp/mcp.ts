@@ -121,6 +121,8 @@ export interface McpCall {
   /** The tool's own name at its server. */
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** What its arguments hold that no message and no line of a log may show. */
+  readonly hidden: readonly string[]
   /** Entries of `_meta` beside those of the protocol, such as `io.witan/callId`. */
   readonly meta: Readonly<Record<string, unknown>>
   /** Ends the call: the server is told. */

@@ -13,6 +13,11 @@ import type { JsonSchema } from '../schema.ts'
 import type { McpAnswer } from './mcp.ts'
 import { bytesOf, madeName, mediaTypeOf, nameIn } from './result-files.ts'
 
+/** A size as short as it can be said: `12 kB`. */
+function sizeOf(bytes: number): string {
+  return sizeText(bytes).replace('.0 ', ' ')
+}
+
 /** How an answer is read. */
 export interface Reading {
   readonly outputSchema: JsonSchema | null
@@ -185,7 +190,7 @@ async function fileText(
   const name = own ?? madeName(what, files.saved, mediaType)
   const saved = await tried(() => save({ name, mediaType, bytes }))
   const file = { name, mediaType, bytes: bytes.length }
-  return saved.ok ? mentionOf(saved.id, file) : `[${what} ${name} ${sizeText(bytes.length)} left out: ${saved.why}]`
+  return saved.ok ? mentionOf(saved.id, file) : `[${what} ${name} ${sizeOf(bytes.length)} left out: ${saved.why}]`
 }
 
 /** Whether a file could be saved; what is wrong with the file itself is no error of ours. */
@@ -206,7 +211,7 @@ function mentionOf(
   id: string,
   { name, mediaType, bytes }: { readonly name: string; readonly mediaType: string; readonly bytes: number },
 ): string {
-  return `[artifact ${id} ${name} ${mediaType} ${sizeText(bytes)}]`
+  return `[artifact ${id} ${name} ${mediaType} ${sizeOf(bytes)}]`
 }
 
 const longestUri = 500
