@@ -1,6 +1,6 @@
 /** Says why an entry cannot stand where it stands in its log. Only an imported log is asked: the engine writes no such entry. */
 import { isDeepStrictEqual } from 'node:util'
-import type { AgentStartBody, CallPlace, Entry, ModelEndBody } from '@witan/protocol/entries'
+import type { AgentStartBody, CallPlace, Entry, ModelEndBody, RequiredBody } from '@witan/protocol/entries'
 import type { JobRow } from '../store/store.ts'
 import { remoteAgent } from '../agent/remote-agent.ts'
 import { isLive } from '../store/job-change.ts'
@@ -59,6 +59,8 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
     const { held, id } = entry.body
     const asked = held === undefined ? toolCall : askedIn(run, place, held.toolCallId)
     if (asked === undefined) return noCall(entry)
+    if (held !== undefined && !isHeldBy(entry, asked))
+      return `holds the call \`${held.toolCallId}\`, which is another or has begun`
     if (asked.interruptions.some((one) => one.id === id)) return `asks \`${id}\` a second time`
     return otherPlace(place, held === undefined ? asked.place : placeOfTool(asked.owner, place.call))
   }
@@ -82,6 +84,11 @@ function misplacedFact(state: ConversationState, entry: Entry, begun: Begun): st
   if (call === undefined) return noCall(entry)
   if (type === 'message') return null
   return misplacedOfAgent(entry, run as LiveJob, call) ?? otherPlace(place, call.place)
+}
+
+/** Whether a call that has not begun is the one that an approval is about. */
+function isHeldBy({ body }: Entry & { readonly body: RequiredBody }, { state, requested }: ToolCall): boolean {
+  return state === 'requested' && (!('tool' in body) || body.tool === requested.name)
 }
 
 /** Whether a tool call leaves such an entry. */

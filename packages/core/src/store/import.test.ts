@@ -197,6 +197,12 @@ describe('what an import takes', () => {
     const tool = where('start', 'tool')
     const placed = (entry: Row, place: object) => ({ ...entry, place: { ...entry?.place, ...place } })
     const given = (entry: Row, body: object) => ({ ...entry, body: { ...entry?.body, ...body } })
+    const holding = ({ body, ...start }: Row, name: string) => {
+      const { toolCallId } = body as { readonly toolCallId?: unknown }
+      const asked = { kind: 'approval', tool: name, arguments: {}, digest: 'd', id: 'i_x', path: name, callId: 'c_x' }
+      const rest = { agent: 'a', addressee: null, state: 'open', expiresAt: null, held: { toolCallId } }
+      return { ...start, type: 'approval_required', kind: null, body: { ...asked, ...rest } }
+    }
     /** Each gives the log, and the index of the entry that is refused. */
     const cases: readonly (readonly [string, readonly unknown[], number, RegExp])[] = [
       [
@@ -239,6 +245,7 @@ describe('what an import takes', () => {
         where('end', 'model'),
         /messages that are not there/,
       ],
+      ['an approval of another call', log.with(tool, holding(at(tool), 'other')), tool, /holds the call/],
       ['no tool call', log.with(tool, given(at(tool), { toolCallId: 't_x' })), tool, /tool call `t_x`/],
     ]
     for (const [name, entries, index, says] of cases) {
