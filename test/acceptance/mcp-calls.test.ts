@@ -19,7 +19,7 @@ import {
   toolsOf,
   user,
 } from './support/mcp-stage.ts'
-import type { Stage } from './support/stage.ts'
+import { segment, type Stage } from './support/stage.ts'
 import { toolContents } from './support/transcript.ts'
 
 const go = [text('go')]
@@ -93,9 +93,19 @@ describe('calls of one turn', () => {
 })
 
 describe('progress of a call', () => {
-  test('makes the call last longer', async () => {
-    await callTools(stage, user('watched', 'working'), [['working_go']])
+  test('is streamed to who listens, and makes the call last longer', async () => {
+    await stage.save(user('watched', 'working'))
+    stage.model.script('watched', { calls: [{ name: 'working_go' }] }, { text: 'done' })
+    const { id } = await stage.begin('watched')
+    const path = `/api/v1/conversations/${segment(id)}/runs`
+    const { frames } = await stage.witan.stream('POST', path, { body: { prompt: 'go', verbose: true } })
+    const seen: { kind?: string; content?: Record<string, unknown> }[] = []
+    for await (const { event, data } of frames)
+      if (event === 'delta') seen.push(JSON.parse(data) as { kind?: string; content?: Record<string, unknown> })
     assert.deepEqual(toolContents(stage.model.of('watched')[1]), ['worked'])
+    const told = JSON.stringify(seen.filter((one) => one.kind === 'tool'))
+    for (const part of ['"progress":', '"total":4', '"message":"step '])
+      assert.ok(told.includes(part), `${part} in ${told}`)
   })
 
   test('does not make it last for ever', async () => {

@@ -54,8 +54,6 @@ const configSchema = { shape: Object.fromEntries(configKeys.map((key) => [key, t
 const missing: Readonly<Record<string, () => boolean>> = {
   'remote agents': () => has(agentSchema, 'remotes'),
   'agents as MCP tools': () => route(/['"`]\/mcp['"`]/),
-  'progress of a call for readers': () =>
-    /onProgress: \(\) => \{\}/.test(readPage('packages/core/src/tool/kinds/mcp.ts')) === false,
   'knowledge search': () => has(agentSchema, 'knowledgeBases'),
   knowledge: () => has(agentSchema, 'knowledgeBases'),
   memory: () => has(agentSchema, 'memory'),

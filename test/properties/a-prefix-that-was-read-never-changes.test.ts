@@ -27,13 +27,20 @@ const block = { subject: 'user:local', scope: 'person', key: 'k0', text: 'known'
  * One reader for each agent in a document. Else several peers are read beside each other; an agent as a tool, an isolated and a shared history
  * begin anew in each call; and values that a model makes stand in front of all.
  */
-function asOneReader({ speaks: _, subAgents = [], reflection, guardrails, ...draft }: AgentDraft): AgentDraft {
+function asOneReader({
+  speaks: _,
+  subAgents = [],
+  reflection,
+  guardrails,
+  mcp = [],
+  ...draft
+}: AgentDraft): AgentDraft {
   const delegates = subAgents.map((edge) => ({ ...edge, history: 'agent' as const, style: 'delegate' as const }))
   // Critics and agents that check begin anew each time.
   const critic = reflection === undefined ? {} : { reflection: { ...reflection, agent: null } }
   const checks =
     guardrails?.input?.some(({ kind }) => kind === 'agent') === true ? {} : { guardrails: guardrails ?? {} }
-  const own = { ...critic, ...checks }
+  const own = { ...critic, ...checks, mcp: mcp.filter(({ bind }) => bind === undefined) }
   return draft.workflow ? draft : { ...draft, ...own, subAgents: delegates, parameters: [] }
 }
 

@@ -10,6 +10,7 @@ import { type RequiredEvent, readInterruption, waitingTool } from './read-interr
 import { noteFact } from './note-fact.ts'
 import { readSources } from './read-knowledge.ts'
 import { addToPlan } from './read-plan.ts'
+import { noteProgress } from './read-progress.ts'
 import { readStart } from './read-start.ts'
 import { isRecord, number, records, text, texts } from './read-value.ts'
 import { addReasoning, dropReasoning, settleReasoning, stopReasoning } from './reasoned.ts'
@@ -195,8 +196,9 @@ function onTransfer(view: Draft, { callId, content }: EventOf<'transfer'>): Call
 }
 
 function onDelta(view: Draft, event: EventOf<'delta'>): Call | null {
-  const { content } = event
   const call = view.calls.get(event.callId)
+  if (event.kind === 'tool') return noteProgress(call, event.content)
+  const { content } = event
   const attempt = number(content.attempt) ?? 0
   if (call === undefined || call.endedAt !== null || attempt < call.attempt) return null
   const isHigher = attempt > call.attempt
@@ -329,6 +331,7 @@ function endCall(view: Draft, call: Call, { at, state }: { at: string; state: Ca
   call.reasoned = stopReasoning(call.reasoned, text(at))
   call.endedAt = text(at)
   call.interruptionId = null
+  call.progress = null
   view.cancelling.delete(call.callId)
   if (isFirst && call.kind === 'agent' && state !== 'completed') stopBelow(view, call)
   return call

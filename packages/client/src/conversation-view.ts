@@ -158,6 +158,8 @@ export interface CallView {
   readonly critiques: readonly Critique[]
   /** What hooks have refused or rewritten of it, or failed at, in order [F02]. */
   readonly hooks: readonly HookUse[]
+  /** How far it has come, of a tool call that runs and says so, while one listens; else null. */
+  readonly progress: CallProgress | null
   /** The MCP servers whose tools it has. */
   readonly mcp: readonly McpServerOfCall[]
   /** When it began; of a call that an approval held, when that was asked. */
@@ -168,6 +170,13 @@ export interface CallView {
   readonly attempt: number
   /** The next delta begins a new text, because the model call before it has ended. */
   readonly textEnded: boolean
+}
+
+/** How far a tool call has come, in whatever its tool counts. */
+interface CallProgress {
+  readonly progress: number
+  readonly total: number | null
+  readonly message: string | null
 }
 
 /** What an MCP server offers a call: its tools, by the names that models read. Equal digests mean equal definitions. */

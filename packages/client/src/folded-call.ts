@@ -75,6 +75,7 @@ export function newCall(event: Event, parentCallId: string | null): Call {
     memories: [],
     plan: null,
     mcp: [],
+    progress: null,
     critiques: [],
     hooks: [],
     startedAt: text(event.at),

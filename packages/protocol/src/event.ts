@@ -52,11 +52,19 @@ interface ReasoningDeltaContent {
   readonly content: { readonly reasoning: string; readonly attempt: number; readonly snapshot?: true }
 }
 
+/** How far a tool call has come, live only. A later one replaces it; what it counts is for the tool to say. */
+interface ProgressDeltaContent {
+  readonly type: 'delta'
+  readonly kind: 'tool'
+  readonly content: { readonly progress: number; readonly total: number | null; readonly message: string | null }
+}
+
 /**
  * An entry as a reader sees it, or a delta. `type` and `kind` determine the content. A newer server may send other types
  * and fields: ignore what you do not know.
  */
-export type Event = Omit<AnyEvent, 'type' | 'kind' | 'content'> & (EventContent | DeltaContent | ReasoningDeltaContent)
+export type Event = Omit<AnyEvent, 'type' | 'kind' | 'content'> &
+  (EventContent | DeltaContent | ReasoningDeltaContent | ProgressDeltaContent)
 
 /** The events of one type. */
 export type EventOf<Type extends Event['type']> = Extract<Event, { readonly type: Type }>

@@ -67,6 +67,19 @@ function isNeeded(sign: string, at: number, whole: string): boolean {
   return /[\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/u.test(sign) && /\p{Script=Han}/u.test(before)
 }
 
+/** How far a tool call has come, in one line: `3 of 10, reading`. What a server says of it is shown, never obeyed. */
+export function progressText(of: {
+  readonly progress: number
+  readonly total: number | null
+  readonly message: string | null
+}): string {
+  const { progress, total, message } = of
+  const counts = total === null ? `${progress}` : `${progress} of ${total}`
+  return message === null || message.trim() === ''
+    ? counts
+    : `${counts}, ${shownText(message.replace(/\s+/g, ' ').trim())}`
+}
+
 /** A character as an escape, such as `\\u001b` or `\\u{e0041}`. */
 export function escaped(sign: string): string {
   return sign.length === 2 ? `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}` : unit(sign)

@@ -1,4 +1,5 @@
 /** The configuration that tortured servers run on; the rig says by the environment where store and ledger are. */
+import { fileURLToPath } from 'node:url'
 import type { Model } from '@witan/core'
 import { scriptedModel } from '@witan/core/testing'
 import { defineConfig } from '@witan/server'
@@ -20,9 +21,13 @@ const model: Model = {
   },
 }
 
+/** Those who ask an MCP server for its tools each time that they begin. */
+const listing = ['mid', 'leaf']
+
 export default defineConfig({
   auth: { mode: 'none' },
-  agents: [...worldAgents],
+  agents: worldAgents.map((one) => (listing.includes(one.id) ? { ...one, mcp: [{ server: 'box' }] } : one)),
+  mcpServers: { box: { command: process.execPath, args: [fileURLToPath(new URL('box.ts', import.meta.url))] } },
   tools: [...worldTools((deed, signal) => enter(ledger, deed, signal), zoo)],
   knowledge: [worldKnowledge],
   models: { 'play/model': model },

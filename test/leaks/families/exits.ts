@@ -48,6 +48,7 @@ const provedBy: Readonly<Record<string, RegExp>> = {
   'route listKnowledgeRevisions': /"revision":1/,
   'route getIngest': /"(added|unchanged)":1/,
   'route getPrincipal': /"user:local"/,
+  'route listMcpServers': /"desk-tools"/,
   metrics: /gen_ai_request_model="scripted\/desk"/,
   notices: /\S{40}/,
 }

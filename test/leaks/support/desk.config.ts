@@ -55,6 +55,7 @@ const parameters: AgentDefinition['parameters'] = [
 ]
 
 export default {
+  mcpServers: { 'desk-tools': { command: 'none' } },
   store: { url: 'memory:' },
   auth: { mode: 'none' },
   server: { port: 0 },

@@ -172,7 +172,7 @@ export const rows: readonly Row[] = [
   row(admin, ['POST /api/v1/check', '/api/v1/check'], { body: () => ({}) }),
   row(definitions, ['GET /api/v1/tools', '/api/v1/tools']),
   row(definitions, ['GET /api/v1/mcp/servers', '/api/v1/mcp/servers']),
-  row(admin, ['POST /api/v1/mcp/servers/{name}/refresh', '/api/v1/mcp/servers/none/refresh']),
+  row(admin, ['POST /api/v1/mcp/servers/{name}/refresh', '/api/v1/mcp/servers/box/refresh']),
   row(definitions, ['GET /api/v1/protocols', '/api/v1/protocols']),
   row(definitions, ['GET /api/v1/protocols/{name}/revisions', '/api/v1/protocols/{protocol}/revisions']),
   row(definitions, ['GET /api/v1/protocols/{name}/revisions/{n}', '/api/v1/protocols/{protocol}/revisions/1']),

@@ -1,5 +1,6 @@
 /** Databases that hold the same things under the same ids, each with its own mark in every text, behind one application. */
 import { createHash } from 'node:crypto'
+import { fakeMcp, toolWith } from '../../support/fake-mcp.ts'
 import { createRuntime, defineTool, type Principal, type Runtime, type Store } from '@witan/core'
 import { call, scriptedModel } from '@witan/core/testing'
 import type { DatabaseId, Prompt } from '@witan/protocol'
@@ -98,6 +99,7 @@ export async function createWorlds(store: Store): Promise<Worlds> {
     store,
     models: { 'play/model': model },
     tools: [note],
+    mcpServers: fakeMcp({ box: { tools: [toolWith('go')] } }),
     domains: { 'reach.example': 'default' },
     agents: [...agents, { ...agent('front'), address: 'front' }],
     report: () => undefined,

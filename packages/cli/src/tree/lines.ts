@@ -8,6 +8,7 @@ import {
   speakersOf,
 } from '@witan/client'
 import { sizeText } from '@witan/protocol/files'
+import { progressText } from '@witan/protocol/shown'
 import { critiqueSpans } from './critique.ts'
 import { hookSpans } from './hook.ts'
 import { retrievalSpans } from './knowledge.ts'
@@ -229,6 +230,8 @@ function isHeldUp(view: ConversationView, call: CallView): boolean {
  * written, because it is printed whole; that of an agent that handed over stands at its target.
  */
 function lastWords(call: CallView, { view, speaker, columns, under }: Place): Span[] | null {
+  if (call.progress !== null)
+    return [{ text: cutText(progressText(call.progress), columns - textWidth(under) - 4), tone: 'faint' }]
   if (call.kind !== 'agent') return null
   if (call.state === 'running' || call.state === 'waiting') {
     const line = call.textEnded ? '' : oneLine(call.text.trimEnd().split('\n').at(-1) ?? '')

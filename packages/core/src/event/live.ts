@@ -11,6 +11,15 @@ export interface Delta {
   readonly whole?: true
   /** Set if `text` is reasoning, which is never part of the text. */
   readonly reasoning?: true
+  /** Set if it says how far a tool call has come: then there is no text. Nobody who comes later is told. */
+  readonly progress?: ToolProgress
+}
+
+/** How far a tool call has come; null for what its tool does not say. */
+interface ToolProgress {
+  readonly progress: number
+  readonly total: number | null
+  readonly message: string | null
 }
 
 /** The connection to readers in other processes. */
@@ -69,6 +78,16 @@ function endOf(parts: readonly string[], characters: number): string {
   let from = parts.length
   for (let left = characters; from > 0 && left > 0; left -= parts[from]?.length ?? 0) from -= 1
   return parts.slice(from).join('')
+}
+
+/** Keeps a piece of a text for readers who come later. */
+function keepText(all: Map<string, Map<string, Written>>, conversation: string, delta: Delta): void {
+  const texts = all.get(conversation) ?? new Map<string, Written>()
+  all.set(conversation, texts)
+  const key = delta.reasoning === undefined ? delta.place.call : reasoningOf(delta.place.call)
+  const open = texts.get(key)
+  if (open?.first.attempt === delta.attempt && delta.whole === undefined) open.parts.push(delta.text)
+  else texts.set(key, { first: delta, parts: [delta.text] })
 }
 
 /** Holds the readers by conversation, and the text so far of each open call. */
@@ -143,12 +162,7 @@ export class LiveHub {
 
   /** Passes a delta of this or another process to the readers here. */
   received(conversation: string, delta: Delta): void {
-    const texts = this.#texts.get(conversation) ?? new Map<string, Written>()
-    this.#texts.set(conversation, texts)
-    const key = delta.reasoning === undefined ? delta.place.call : reasoningOf(delta.place.call)
-    const open = texts.get(key)
-    if (open?.first.attempt === delta.attempt && delta.whole === undefined) open.parts.push(delta.text)
-    else texts.set(key, { first: delta, parts: [delta.text] })
+    if (delta.progress === undefined) keepText(this.#texts, conversation, delta)
     const channel = this.channels.get(conversation)
     if (channel !== undefined) for (const reader of channel.readers) reader.delta(delta)
   }

@@ -27,10 +27,14 @@ export function toEvent(entry: Entry, of: LogPlace): Event {
 
 /** A delta as an event. A snapshot holds the full text so far. */
 export function toDeltaEvent(delta: Delta, conversationId: string, snapshot: boolean): Event {
-  const { text, attempt } = delta
+  const { text, attempt, progress } = delta
   const event = eventAt(delta.place, conversationId)
   event.at = isoDate(delta.at)
-  if (delta.reasoning === undefined) event.content = snapshot ? { text, attempt, snapshot: true } : { text, attempt }
+  if (progress !== undefined) {
+    event.kind = 'tool'
+    event.content = { ...progress }
+  } else if (delta.reasoning === undefined)
+    event.content = snapshot ? { text, attempt, snapshot: true } : { text, attempt }
   else {
     event.kind = 'reasoning'
     event.content = snapshot ? { reasoning: text, attempt, snapshot: true } : { reasoning: text, attempt }

@@ -53,6 +53,9 @@ const messageSchema = z.union([
   pieceSchema.extend({ text: z.string() }),
   // In a field of its own: an earlier version, which knows only text, ignores it.
   pieceSchema.extend({ reasoning: z.string() }),
+  pieceSchema.extend({
+    progress: z.object({ progress: z.number(), total: z.number().nullable(), message: z.string().nullable() }),
+  }),
 ])
 
 type Message = z.infer<typeof messageSchema>
@@ -70,6 +73,11 @@ export function createRelay({ hub, clock, send }: RelayContext): Relay {
   const reads = new Map<string, number>()
   const isRead = (channel: string) => reads.size > 0 && (reads.get(channel) ?? 0) > clock.now()
   const sendMessage = (channel: string, message: Message) => send(channel, JSON.stringify(message))
+  const sendDelta = (channel: string, delta: Delta) => {
+    const { place, attempt, at, progress } = delta
+    if (progress === undefined) sendText(channel, delta)
+    else sendMessage(channel, { place, attempt, at, progress })
+  }
   const sendText = (channel: string, { place, text, attempt, at, reasoning, whole }: Delta) => {
     for (let from = 0; from < Math.max(text.length, 1); from += mostText) {
       const words = text.slice(from, from + mostText)
@@ -77,7 +85,7 @@ export function createRelay({ hub, clock, send }: RelayContext): Relay {
       sendMessage(channel, whole && from === 0 ? { ...part, whole } : part)
     }
   }
-  const collector = createCollector(clock, sendText)
+  const collector = createCollector(clock, sendDelta)
   /** Announces the conversations read here, and forgets readers elsewhere that are no longer announced. */
   const announce = () => {
     for (const channel of hub.channels.keys()) sendMessage(channel, { reads: true })
@@ -97,6 +105,7 @@ export function createRelay({ hub, clock, send }: RelayContext): Relay {
       const message = readMessage(text)
       if (message === null) return
       if ('reasoning' in message) return hub.received(channel, { ...message, text: message.reasoning, reasoning: true })
+      if ('progress' in message) return hub.received(channel, { ...message, text: '' })
       if (!('reads' in message)) return hub.received(channel, message)
       const isNew = !isRead(channel)
       reads.set(channel, clock.now() + readingMs)
@@ -131,8 +140,10 @@ function createCollector(clock: Clock, send: (channel: string, delta: Delta) => 
     add(channel: string, delta: Delta) {
       const calls = waiting.get(channel) ?? new Map<string, Delta>()
       waiting.set(channel, calls)
-      const key = `${delta.place.call} ${delta.attempt} ${delta.reasoning === undefined ? '' : 'reasoning'}`
-      const before = delta.whole === undefined ? calls.get(key) : undefined
+      const what = delta.progress !== undefined ? 'progress' : delta.reasoning === undefined ? '' : 'reasoning'
+      const key = `${delta.place.call} ${delta.attempt} ${what}`
+      const isPiece = delta.whole === undefined && delta.progress === undefined
+      const before = isPiece ? calls.get(key) : undefined
       calls.set(key, before === undefined ? delta : { ...before, text: before.text + delta.text })
       cancel ??= clock.after(collectMs, flush, { background: true })
     },

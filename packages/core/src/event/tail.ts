@@ -136,8 +136,9 @@ function deltaFilter(options: TailOptions, wanted: (entry: Entry) => boolean): (
     wanted({ type: 'notice', kind: null, place } as Entry) && (options.verbose || place.invocation === place.run)
 }
 
-function goesOn(last: Delta, { place, attempt, reasoning, whole }: Delta): boolean {
-  return last.place === place && last.attempt === attempt && last.reasoning === reasoning && whole === undefined
+function goesOn(last: Delta, { place, attempt, reasoning, whole, progress }: Delta): boolean {
+  const isSame = last.place === place && last.attempt === attempt && last.reasoning === reasoning
+  return isSame && whole === undefined && (progress === undefined) === (last.progress === undefined)
 }
 
 /** Queued in the place of what may have gone back. */
@@ -177,7 +178,7 @@ class Inbox {
       'attempt' in last &&
       goesOn(last, delta)
     ) {
-      this.#queue.items[this.#queue.items.length - 1] = { ...last, text: last.text + delta.text }
+      this.#queue.items[this.#queue.items.length - 1] = { ...last, ...delta, text: last.text + delta.text }
     } else this.#queue.items.push(delta)
     this.#state.wake?.()
   }

@@ -294,6 +294,12 @@ async function invoke(run: ToolRun): Promise<ToolOutcome> {
     noteBound(name) {
       if (tool.uses?.includes(name) === false && !usedBound.includes(name)) usedBound.push(name)
     },
+    showProgress(progress) {
+      const { hub, clock } = job.env
+      const { channel } = job.log.state
+      if (toolCall.place === null || signal.aborted || !hub.isRead(channel)) return
+      hub.delta(channel, { place: toolCall.place, text: '', attempt: 0, at: clock.now(), progress })
+    },
     embedded,
     ...(isBody(toolCall) ? { body: { ...bodyOf(toolCall, job), saveSpent: save } } : undefined),
     ...(modelCall === null ? undefined : { state: modelCall }),

@@ -92,6 +92,12 @@ export interface ToolContext {
   commit(): Promise<void>
   /** Records that the tool used the bound value of that name, which its start did not list. People read this in the log. */
   noteBound(name: string): void
+  /** Tells those who read the conversation now how far the call has come. Nothing of it is stored; its message holds no hidden value. */
+  showProgress(progress: {
+    readonly progress: number
+    readonly total: number | null
+    readonly message: string | null
+  }): void
   /** What embedding models have used for the call so far. Its outcome keeps that, whatever it is. */
   readonly embedded: EmbeddingUse[]
   /** Set for the body of a call of an agent on another server. */

@@ -2,7 +2,7 @@
 import type { CallView, ConversationView } from '@witan/client'
 import type { Interruption } from '@witan/protocol'
 import type { ModelCallLine } from '@witan/protocol/schemas'
-import { shownText } from '@witan/protocol/shown'
+import { progressText, shownText } from '@witan/protocol/shown'
 import { memo } from 'react'
 import { isAddressedTo, usePrincipal } from '../state/account.ts'
 import { count, formatElapsed, formatTokens } from '../state/format.ts'
@@ -194,6 +194,7 @@ function SecondLine({ row, view }: Pick<RowProps, 'row' | 'view'>) {
   }
   if (row.handedTo !== null)
     return <span className={`${look} text-muted`}>handed over to {nameOf(row.handedTo)}, which speaks now</span>
+  if (call.progress !== null) return <span className={`${look} text-muted`}>{progressText(call.progress)}</span>
   const kept = call.kind === 'tool' ? memoryWords(call) : null
   if (kept !== null) return <span className={`${look} text-muted`}>{kept}</span>
   if (call.artifacts.length > 0) return <span className={`${look} text-muted`}>{savedWords(call)}</span>

@@ -202,6 +202,7 @@ function contextOf(playing: Playing, answers: readonly CallAnswer[]): ToolContex
     hasRead: () => true,
     commit: async () => {},
     noteBound: () => {},
+    showProgress: () => {},
     embedded: [],
   }
 }

@@ -143,7 +143,8 @@ async function invoke(of: OfferedTool, { servers, lock }: McpAccess, invocation:
     meta: { 'io.witan/callId': request.callId, traceparent: traceOf(request, on.caller) },
     signal: on.signal,
     given: waited === null ? null : waited.given,
-    onProgress: () => {},
+    onProgress: ({ message, ...counts }) =>
+      on.showProgress({ ...counts, message: message === null || on.scrub === null ? message : on.scrub(message) }),
   }
   const answer = await called(servers, call, tool.effect)
   return outcomeOf(of, { answer, settings, on })
