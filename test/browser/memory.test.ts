@@ -153,6 +153,7 @@ describe('the page of memory', { skip: missing(), timeout: 200_000 }, () => {
       assert.equal(await page.evaluate('document.activeElement.tagName'), 'H1')
       await page.getByRole('button', { name: 'Erase all …' }).click()
       const quoting = dialog.getByRole('list', { name: 'Conversations that quote it' })
+      await quoting.getByRole('link').nth(1).waitFor()
       assert.equal(await quoting.getByRole('link').count(), 2)
       await inspect(page, 'memory-erase-all')
       await dialog.getByRole('button', { name: 'Erase it all' }).click()
