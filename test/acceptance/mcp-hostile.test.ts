@@ -17,6 +17,7 @@ import {
   user,
 } from './support/mcp-stage.ts'
 import { agent, type Stage, until } from './support/stage.ts'
+import { undisturbed } from './support/undisturbed.ts'
 import type { RunResult } from './support/wire.ts'
 
 const token = 'tok_host_q9w8e7r6t5y4u3i2'
@@ -70,35 +71,10 @@ after(async () => {
 const eventsOf = ({ conversationId }: RunResult) => stage.events(conversationId)
 
 describe('much of what a server may send', () => {
-  /** Other conversations run while this one works: none of them may take a second longer. */
-  const undisturbed = async (id: string, work: () => Promise<RunResult>): Promise<RunResult> => {
-    await stage.save(agent(`${id}-bystander`))
-    stage.model.on(`${id}-bystander`, () => ({ text: 'fine' }))
-    let isOver = false
-    const watch = async () => {
-      let longest = 0
-      while (!isOver) {
-        const from = performance.now()
-        assert.equal((await stage.ask(`${id}-bystander`, 'hello')).text, 'fine')
-        longest = Math.max(longest, performance.now() - from)
-        await delay(10)
-      }
-      return longest
-    }
-    const watched = watch()
-    try {
-      return await work()
-    } finally {
-      isOver = true
-      const longest = await watched
-      assert.ok(longest < 1000, `another run took ${Math.round(longest)} ms`)
-    }
-  }
-
   for (const name of Object.keys(many))
     test(`holds nobody up: ${name}`, async () => {
       const one = user(`gets-${name}`, 'many', { use: { tools: [name] } })
-      const run = await undisturbed(name, () => callTools(stage, one, [[`many_${name}`]]))
+      const run = await undisturbed(stage, name, () => callTools(stage, one, [[`many_${name}`]]))
       assert.equal(run.status, 'completed', JSON.stringify(run.error))
       const [read = ''] = readBy(stage, one.id)
       assert.ok(read.length > 0 && read.length < 40_000, `${read.length} characters`)
@@ -107,7 +83,9 @@ describe('much of what a server may send', () => {
     })
 
   test('holds nobody up: almost too many large tools', async () => {
-    const run = await undisturbed('crowd', () => callTools(stage, user('in-a-crowd', 'crowd'), [['crowd_t0', {}]]))
+    const run = await undisturbed(stage, 'crowd', () =>
+      callTools(stage, user('in-a-crowd', 'crowd'), [['crowd_t0', {}]]),
+    )
     assert.equal(run.status, 'completed', JSON.stringify(run.error))
     assert.equal(namesOf(stage.model.of('in-a-crowd')[0]).length, 64)
     assert.equal(notices(await eventsOf(run), 'MCP_TOOLS_LEFT_OUT').length, 1)

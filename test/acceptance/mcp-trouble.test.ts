@@ -17,6 +17,7 @@ import {
   user,
 } from './support/mcp-stage.ts'
 import { agent, segment, type Stage, until } from './support/stage.ts'
+import { undisturbed } from './support/undisturbed.ts'
 
 const nested = `{"type":"object","properties":{"a":{"type":"string","pattern":"^(a+)+$"}}}`
 const exponential = text('slow', { inputSchema: JSON.parse(nested) as Record<string, unknown> })
@@ -194,30 +195,6 @@ describe('tools that change', () => {
 })
 
 describe('a server that means harm', () => {
-  /** Another conversation's run, again and again while this works: none of them may take a second longer. */
-  const undisturbed = async <Made>(id: string, work: () => Promise<Made>): Promise<Made> => {
-    await stage.save(agent(`${id}-bystander`))
-    stage.model.on(`${id}-bystander`, () => ({ text: 'fine' }))
-    let isOver = false
-    const watch = async () => {
-      let longest = 0
-      while (!isOver) {
-        const from = performance.now()
-        assert.equal((await stage.ask(`${id}-bystander`, 'hello')).text, 'fine')
-        longest = Math.max(longest, performance.now() - from)
-        await delay(20)
-      }
-      return longest
-    }
-    const watched = watch()
-    try {
-      return await work()
-    } finally {
-      isOver = true
-      const longest = await watched
-      assert.ok(longest < 1000, `another run took ${Math.round(longest)} ms`)
-    }
-  }
   const pid = () => stage.witan.pid
   const lists: [server: string, what: string][] = [
     ['pages', 'lists for ever'],
@@ -228,7 +205,7 @@ describe('a server that means harm', () => {
   for (const [server, what] of lists)
     test(`and ${what} is away, and the run goes on`, async () => {
       const process = pid()
-      const run = await undisturbed(server, () => callTools(stage, user(`met-${server}`, server), []))
+      const run = await undisturbed(stage, server, () => callTools(stage, user(`met-${server}`, server), []))
       assert.equal(run.status, 'completed', JSON.stringify(run.error))
       assert.deepEqual(namesOf(stage.model.of(`met-${server}`)[0]), [])
       assert.equal(notices(await eventsOf(run), 'MCP_SERVER_UNAVAILABLE').length, 1)
@@ -244,7 +221,7 @@ describe('a server that means harm', () => {
   for (const [tool, what, code] of answers)
     test(`and ${what} has failed, and the run goes on`, async () => {
       const name = `got-${tool}`
-      const run = await undisturbed(tool, () =>
+      const run = await undisturbed(stage, tool, () =>
         callTools(stage, user(name, 'hostile', { use: { tools: [tool] } }), [[`hostile_${tool}`]]),
       )
       assert.equal(run.status, 'completed', JSON.stringify(run.error))
@@ -291,7 +268,7 @@ describe('a server that means harm', () => {
   })
 
   test('and sends a pattern that takes for ever holds nobody up', async () => {
-    const run = await undisturbed('pattern', () =>
+    const run = await undisturbed(stage, 'pattern', () =>
       callTools(stage, user('matcher', 'pattern'), [
         ['pattern_slow', { a: `${'a'.repeat(5000)}!` }],
         ['pattern_fine', { b: 1 }],

@@ -1,5 +1,6 @@
 /** MCP servers without a wire: what each offers, and what its tools give, are functions of the test. */
 import type { RuntimeOptions } from '@witan/core'
+import { mcpSettingsOf } from '@witan/core/tooling'
 
 /** The MCP servers of a runtime, as an implementation. */
 export type McpServers = Extract<NonNullable<RuntimeOptions['mcpServers']>, { readonly call: unknown }>
@@ -22,14 +23,7 @@ export interface FakeServer {
   asked?(): Promise<void>
 }
 
-const settingsOf = (name: string, more: Partial<Settings> = {}): Settings => ({
-  name,
-  transport: { type: 'stdio', command: 'none', args: [], cwd: null, env: {} },
-  ...{ trusted: false, readOnly: [], effects: {}, onChange: 'block', roots: [], ask: true, scope: 'process' },
-  ...{ timeoutMs: 60_000, maxTotalMs: 600_000, connectTimeoutMs: 10_000, maxResultCharacters: 32_000, maxTools: 64 },
-  required: false,
-  ...more,
-})
+const defaults = mcpSettingsOf({ one: { command: 'none' } }, {}).get('one') as Settings
 
 /** A tool with these properties, all of them texts. */
 export function toolWith(name: string, properties: readonly string[] = ['text'], more: Partial<McpTool> = {}): McpTool {
@@ -60,7 +54,9 @@ export function fakeMcp(servers: Readonly<Record<string, FakeServer>>): McpServe
     return list
   }
   return {
-    settings: new Map(Object.entries(servers).map(([name, { settings }]) => [name, settingsOf(name, settings)])),
+    settings: new Map(
+      Object.entries(servers).map(([name, { settings }]) => [name, { ...defaults, name, ...settings }]),
+    ),
     known: ({ server }) => (known.has(server) ? (lists.get(server) ?? null) : null),
     list: ({ server }) => listOf(server),
     call: async (of) => (await servers[of.session.server]?.call?.(of)) ?? away(of.session.server),
@@ -70,7 +66,6 @@ export function fakeMcp(servers: Readonly<Record<string, FakeServer>>): McpServe
       error: null,
     }),
     refresh: (server) => listOf(server),
-    leave: () => {},
     close: async () => {},
   }
 }

@@ -1,6 +1,7 @@
 /** What an agent's model is offered, as people read it before anything runs: its tools, its first request, and a tool tried alone. */
 import { z } from 'zod'
-import { agentSchema, matrixRowSchema, toolModes } from './agent.ts'
+import { agentSchema, toolModes } from './agent.ts'
+import { matrixRowSchema } from './check-report.ts'
 import { participantRequestSchema } from './conversation.ts'
 import { findingSchema } from './finding.ts'
 

@@ -26,14 +26,13 @@ export type {
   Action,
   AgentData,
   AgentInput,
-  CheckReport,
-  MatrixRow,
   Query,
   ReasoningEffort,
   StoredAgent,
   User,
   ProviderOptions,
 } from './agent.ts'
+export type { CheckReport, MatrixRow } from './check-report.ts'
 export type { SubAgentEdge } from './edge-schema.ts'
 export type { Finding } from './finding.ts'
 export type { Trim } from './trim.ts'

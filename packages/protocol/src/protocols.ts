@@ -9,6 +9,6 @@ export type {
   ProtocolRole,
   StoredProtocol,
 } from './peer-protocol.ts'
-export type { Acquaintance, HotSpot, ProtocolUse } from './agent.ts'
+export type { Acquaintance, HotSpot, ProtocolUse } from './check-report.ts'
 export type { Arrow, Diagram, DiagramFold, Participant } from './diagram.ts'
 export { createDiagram, diagramMermaid, diagramText } from './diagram.ts'

@@ -20,14 +20,12 @@ export {
   agentViewSchema,
   maxOutputTokensSchema,
   providerOptionsSchema,
-  checkReportSchema,
   limitsSchema,
-  callerRowSchema,
-  matrixRowSchema,
   querySchema,
   storedAgentSchema,
   userSchema,
 } from './agent.ts'
+export { callerRowSchema, checkReportSchema, matrixRowSchema } from './check-report.ts'
 export {
   exchangesSchema,
   protocolMessageSchema,

@@ -10,8 +10,9 @@ interface Change {
 
 /** The most places that are listed. */
 const mostChanges = 50
-/** So many characters of a value are shown, and so many of them before the first that differs. */
+/** The most characters of a value that are shown. */
 const mostShown = 300
+/** The most of them that stand before the first that differs. */
 const shownBefore = 60
 
 /** The places that differ, in the order of the value as it was; and how many more there are. */

@@ -12,7 +12,7 @@ export type OpenServers = (settings: ReadonlyMap<string, McpSettings>, report: (
 /** The connections of this process. */
 export const openServers: OpenServers = (settings, report) => mcpServers(settings, { report })
 
-/** So many servers are asked at once. */
+/** The most servers that are asked at the same time. */
 const atOnce = 8
 
 /** Asks each of these servers, in this order; what was started is ended before this resolves. */

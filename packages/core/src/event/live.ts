@@ -11,7 +11,7 @@ export interface Delta {
   readonly whole?: true
   /** Set if `text` is reasoning, which is never part of the text. */
   readonly reasoning?: true
-  /** Set if it says how far a tool call has come: then there is no text. Nobody who comes later is told. */
+  /** Set if this reports the progress of a tool call; `text` is empty then. It is not repeated for readers that connect later. */
   readonly progress?: ToolProgress
 }
 

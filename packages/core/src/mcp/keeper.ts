@@ -19,7 +19,7 @@ export interface Keeper {
   connected(deadline: AbortSignal): Promise<Open>
   /** Gives a connection up; it ends after its calls, or at once. */
   drop(which: Open, options?: { readonly now: boolean }): void
-  /** A call on it begins; the function ends it. */
+  /** Counts a call as under way, until the returned function is called. */
   enter(which: Open): () => void
   /** Notes that a try failed, and why. */
   failed(cause: unknown): McpError

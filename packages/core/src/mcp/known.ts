@@ -9,6 +9,8 @@ import { type Hide, hiding } from './trouble.ts'
 
 /** Values of the last calls that a server may repeat. */
 const mostBound = 256
+/** The last tokens: an old one is no secret for long. */
+const mostTokens = 64
 
 /** Creates it from the settings. */
 export function knownOf(
@@ -24,10 +26,10 @@ export function knownOf(
   const bound = new Map<string, true>()
   let hideBound: Hide = (text) => text
   const hide = (text: string) => hideBound(hideNow(text))
+  let tokens: readonly string[] = []
   const learned = (token: string) => {
-    values.push(token)
-    // The last few tokens: an old one is no secret for long.
-    hideNow = hiding([...values.slice(0, values.length - 1).slice(-64), token])
+    tokens = [...tokens, token].slice(-mostTokens)
+    hideNow = hiding([...values, ...tokens])
   }
   const auth = transport.type === 'http' ? transport.auth : null
   return {

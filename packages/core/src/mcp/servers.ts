@@ -63,7 +63,6 @@ export function mcpServers(settings: ReadonlyMap<string, McpSettings>, options: 
       link.forget({ reconnect: true })
       return link.list(signal)
     },
-    leave: links.leave,
     close: links.close,
   }
 }
@@ -75,7 +74,6 @@ interface Links {
   get(session: McpSession): Link | McpFailure
   /** All lists of a server are asked for again, and so is what it speaks. */
   forget(server: string): void
-  leave(conversation: string): void
   close(): Promise<void>
 }
 
@@ -139,10 +137,6 @@ function createLinks(
       if (server === undefined) return
       server.known.isLegacy = false
       for (const { link } of server.links.values()) link.forget({ reconnect: false })
-    },
-    leave(conversation) {
-      for (const server of servers.values())
-        for (const [key, { session }] of server.links) if (session.conversation === conversation) end(server, key)
     },
     async close() {
       isClosed = true

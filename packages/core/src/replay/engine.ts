@@ -303,29 +303,19 @@ function loggedListings(followed: FollowedLog): Environment['listings'] {
       // The start of a run that tells of ended tasks stands behind its message.
       const start = next?.type === 'start' && next.kind === 'agent' ? next.body : nextRunStart(followed)
       if (start?.agent !== agent.id || start.mcp === undefined) return null
-      return listed(toolsBefore(followed, start.mcp))
+      return listed(offered(start.mcp))
     },
     shown: () => listed([]),
     async list({ agent }) {
       const last = followed.entries.findLast(({ type, place }) => type === 'tools' && place.author === agent.id)
-      return listed(last?.type === 'tools' ? toolsBefore(followed, last.body.mcp) : [])
+      return listed(last?.type === 'tools' ? offered(last.body.mcp) : [])
     },
   }
 }
 
-/** The servers of an entry, each with the tools that it or an earlier entry has. */
-function toolsBefore({ entries }: FollowedLog, servers: readonly ListedServer[]): OfferedServer[] {
-  return servers.map((one) => ({ ...one, tools: one.tools ?? toolsOfDigest(entries, one.digest) }))
-}
-
-function toolsOfDigest(entries: readonly Entry[], digest: string): OfferedServer['tools'] {
-  for (const entry of entries) {
-    const mcp =
-      entry.type === 'tools' || (entry.type === 'start' && entry.kind === 'agent') ? entry.body.mcp : undefined
-    const found = mcp?.find((one) => one.digest === digest)?.tools
-    if (found !== undefined) return found
-  }
-  return []
+/** The servers of an entry. The tools that it leaves out are those of an earlier entry, which the fold knows. */
+function offered(servers: readonly ListedServer[]): OfferedServer[] {
+  return servers.map((one) => ({ ...one, tools: one.tools ?? [] }))
 }
 
 /** Gives the next entry of a job its number in the log. */

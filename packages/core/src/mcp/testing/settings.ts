@@ -1,6 +1,7 @@
 /** Settings of MCP servers for tests, with the defaults of a configuration. */
 import { fileURLToPath } from 'node:url'
 import type { McpSession, McpSettings, McpTransport } from '../../tool/mcp/mcp.ts'
+import { mcpSettingsOf } from '../../tool/mcp/settings.ts'
 
 const root = new URL('../../../../../', import.meta.url)
 
@@ -9,14 +10,11 @@ export function pathOf(file: string): string {
   return fileURLToPath(new URL(file, root))
 }
 
+const defaults = mcpSettingsOf({ one: { command: 'none' } }, {}).get('one') as McpSettings
+
 /** Settings with a transport; others may be set. */
 export function settingsOf(name: string, transport: McpTransport, others: Partial<McpSettings> = {}): McpSettings {
-  return {
-    ...{ name, transport, trusted: false, readOnly: [], effects: {}, onChange: 'block', roots: [], ask: true },
-    ...{ scope: 'process', timeoutMs: 60_000, maxTotalMs: 600_000, connectTimeoutMs: 10_000 },
-    ...{ maxResultCharacters: 32_000, maxTools: 64, required: false },
-    ...others,
-  }
+  return { ...defaults, name, transport, ...others }
 }
 
 /** A server that runs a file of this repository in Node. */

@@ -2,19 +2,14 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import type { ListedTool } from '@witan/protocol/entries'
+import { nodeServer, settingsOf } from '../../mcp/testing/settings.ts'
 import { mcpTools } from '../../tool/kinds/mcp.ts'
-import type { McpAnswer, McpCall, McpServers, McpSettings } from '../../tool/mcp/mcp.ts'
+import type { McpAnswer, McpCall, McpServers } from '../../tool/mcp/mcp.ts'
 import { testTool } from './tool.ts'
 import { secretOf } from './tool-fixtures.ts'
 import type { ToolHarness } from './tool-harness.ts'
 
-const settings: McpSettings = {
-  name: 'box',
-  transport: { type: 'stdio', command: 'none', args: [], cwd: null, env: {} },
-  ...{ trusted: true, readOnly: [], effects: {}, onChange: 'block', roots: [], ask: true, scope: 'process' },
-  ...{ timeoutMs: 60_000, maxTotalMs: 600_000, connectTimeoutMs: 10_000, maxResultCharacters: 32_000, maxTools: 64 },
-  required: false,
-}
+const settings = settingsOf('box', nodeServer('none.js'), { trusted: true })
 
 const tool: ListedTool = {
   name: 'do',
@@ -63,7 +58,6 @@ function serverOf(effects: string[]): McpServers {
     call: async (of) => answer(of),
     standing: () => ({ state: 'idle', list: null, error: null }),
     refresh: () => Promise.reject(new Error('not asked')),
-    leave: () => {},
     close: async () => {},
   }
 }

@@ -155,8 +155,6 @@ export interface McpServers {
   standing(server: string): McpStanding
   /** Connects anew and asks for its tools anew. */
   refresh(server: string, signal: AbortSignal): Promise<McpList | McpFailure>
-  /** A conversation's own connections may end. */
-  leave(conversation: string): void
   /** Ends all connections and the processes of this one. */
   close(): Promise<void>
 }

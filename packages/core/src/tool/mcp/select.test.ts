@@ -4,27 +4,12 @@ import { test } from 'node:test'
 import type { McpUse } from '@witan/protocol/mcp'
 import { assertCheap } from '../../../../../test/support/cpu.ts'
 import { runWithoutPause, runWithPauses } from '../../identity/pausable.ts'
+import { settingsOf } from '../../mcp/testing/settings.ts'
 import type { McpSettings, McpToolDefinition } from './mcp.ts'
 import { lockOf } from './pins.ts'
 import { type Selection, selectingTools } from './select.ts'
 
-const settings: McpSettings = {
-  name: 'files',
-  transport: { type: 'stdio', command: 'files', args: [], cwd: null, env: {} },
-  trusted: false,
-  readOnly: [],
-  effects: {},
-  onChange: 'block',
-  roots: [],
-  ask: true,
-  scope: 'process',
-  timeoutMs: 60_000,
-  maxTotalMs: 600_000,
-  connectTimeoutMs: 10_000,
-  maxResultCharacters: 32_000,
-  maxTools: 64,
-  required: false,
-}
+const settings = settingsOf('files', { type: 'stdio', command: 'files', args: [], cwd: null, env: {} })
 
 const plainUse: McpUse = {
   server: 'files',

@@ -73,7 +73,7 @@ function* wantedTools({ tools }: McpUse, list: readonly McpToolDefinition[]): Pa
   return wanted
 }
 
-/** The tools with the name under which each is offered; of those with one name none. */
+/** The tools, each with the name under which it is offered. Tools that would share a name are all left out. */
 function withoutCollisions(
   wanted: readonly McpToolDefinition[],
   notices: Notices,
